@@ -1,0 +1,45 @@
+find_package(ZLIB REQUIRED)
+find_package(zstd CONFIG REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(Threads REQUIRED)
+find_package(Boost 1.74 REQUIRED)
+
+# Core: no thread, no clock. Header-only libraries are needed to build it, not to link it, hence BUILD_INTERFACE.
+muster_sources(sources src/topology src/workload src/engine src/model src/metrics src/data)
+add_library(muster_core STATIC ${sources})
+add_library(muster::core ALIAS muster_core)
+target_compile_features(muster_core PUBLIC cxx_std_20)
+target_include_directories(muster_core PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(muster_core PRIVATE ZLIB::ZLIB zstd::libzstd_shared $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>
+                                          $<BUILD_INTERFACE:Boost::headers>)
+muster_flags(muster_core)
+
+# Policies see include/ and each other's parts, never src/: what is built here could as well live in another project.
+muster_sources(sources policies)
+add_library(muster_policies STATIC ${sources})
+add_library(muster::policies ALIAS muster_policies)
+target_include_directories(muster_policies PRIVATE ${PROJECT_SOURCE_DIR}/policies)
+target_link_libraries(muster_policies PUBLIC muster_core)
+muster_flags(muster_policies)
+
+muster_sources(sources src/report src/cli)
+list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
+if(NOT sources)
+  muster_sources(sources)
+endif()
+add_library(muster_app STATIC ${sources})
+target_include_directories(muster_app PUBLIC ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(muster_app PRIVATE MUSTER_VERSION="${PROJECT_VERSION}")
+target_link_libraries(muster_app PUBLIC muster_core muster_policies PRIVATE nlohmann_json::nlohmann_json CLI11::CLI11 fmt::fmt
+                                                                           Threads::Threads)
+muster_flags(muster_app)
+
+if(EXISTS ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
+  add_executable(muster ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
+  target_link_libraries(muster PRIVATE muster_app CLI11::CLI11 fmt::fmt)
+  muster_flags(muster)
+else()
+  message(STATUS "muster: no src/cli/main.cpp yet, so no muster binary")
+endif()

@@ -1,0 +1,16 @@
+# Installs the build tree BUILD into a prefix below it, then configures, builds and runs this folder against that prefix.
+set(prefix ${BUILD}/consumer/prefix)
+set(tree ${BUILD}/consumer/build)
+file(REMOVE_RECURSE ${BUILD}/consumer)
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${ARGN}\n${out}")
+  endif()
+  message(STATUS "${out}")
+endfunction()
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${tree} -G Ninja -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${COMPILER}
+    -DCMAKE_CXX_FLAGS=${FLAGS} -DCMAKE_BUILD_TYPE=Debug -DCMAKE_EXPORT_COMPILE_COMMANDS=OFF)
+run(${CMAKE_COMMAND} --build ${tree})
+run(${tree}/consumer)
