@@ -1,0 +1,161 @@
+// Who is to hold what, what drains, what is bad; and an index over nodes for placers.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "muster/id_set.hpp"
+#include "muster/job.hpp"
+#include "muster/share.hpp"
+#include "muster/topology.hpp"
+
+namespace muster {
+
+/// A GPU cut into shares. MIG: bit masks over 8 memory slices. MPS and time slices: thousandths and MiB.
+struct SharedGpu {
+  bool blocks = false;                      ///< it has taken its bit in the node's mask
+  Share share = Share::whole;
+  uint8_t geometry = 0;                     ///< bit i: an instance starts at slice i; 0: any legal start
+  uint8_t used = 0, draining = 0;           ///< MIG slices wanted; still held by drains
+  int32_t size = 0, size_draining = 0;      ///< per cent or thousandths
+  int64_t mib = 0, mib_draining = 0;
+  uint16_t clients = 0, clients_draining = 0;
+  std::vector<JobId> jobs;                  ///< who is to hold shares of it: whom a change or a fault concerns
+};
+
+/// Nodes by the number of GPUs that can be used at once. Brought up to date when asked, so edits that are undone cost nothing.
+class NodeIndex {
+ public:
+  NodeIndex(const Topology& t, const class Cluster& c);
+  /// Largest count that some node has.
+  unsigned most() const { return unsigned(counts_.last() == kNone ? 0 : counts_.last()); }
+  /// Smallest count >= g (at least one node has it), or kNone.
+  uint32_t count_from(uint32_t g) const { return counts_.next(g); }
+  /// Nodes with exactly `count` GPUs free now.
+  const IdSet& with(unsigned count) const { return by_count_[count]; }
+  /// Nodes all of whose GPUs are free now, at least one.
+  const IdSet& whole() const { return whole_; }
+  /// GPUs on nodes of whole().
+  int64_t whole_gpus() const { return whole_gpus_; }
+  /// Lowest node with exactly `count` GPUs free now and room for `need` of every other kind; nodes below `from` left out. kNone: none.
+  NodeId first_with_room(unsigned count, const Resources& need, NodeId from = 0) const;
+
+ private:
+  friend class Cluster;
+  void update(NodeId n);
+  struct Line {  // 8 nodes or 8 lines of the level below
+    uint64_t counts[8] = {};            // bit min(count, 63)
+    int64_t free[8][kMaxKinds] = {};    // most of each kind
+  };
+  void refresh(NodeId n) const;
+  bool may(const Line& l, unsigned i, unsigned count, const Resources& need) const;
+  NodeId search(size_t level, uint32_t line, unsigned count, const Resources& need, NodeId from) const;
+  const Topology& topology_;
+  const Cluster& cluster_;
+  IdSet counts_;
+  std::vector<IdSet> by_count_;
+  std::vector<uint32_t> count_of_;
+  IdSet whole_;
+  int64_t whole_gpus_ = 0;
+  mutable std::vector<std::vector<Line>> room_;  // built when first asked
+};
+
+/// Wanted holdings, what still drains, what is bad. Policies read it through Plan::cluster(); only the plan and the engine edit it.
+class Cluster {
+ public:
+  explicit Cluster(const Topology& t);
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+  const Topology& topology() const { return topology_; }
+
+  unsigned words(NodeId n) const { return word_first_[n + 1] - word_first_[n]; }
+  /// Installed GPUs of word `w` of node `n`.
+  uint64_t all(NodeId n, unsigned w = 0) const {
+    const unsigned left = topology_.gpus_of(n) - 64 * w;
+    return left >= 64 ? ~uint64_t{0} : (uint64_t{1} << left) - 1;
+  }
+  /// GPUs that nobody is to hold and that are neither bad nor cordoned; some may still drain.
+  uint64_t free(NodeId n, unsigned w = 0) const { return all_free(n) ? all(n, w) & ~(at(n, w).taken | at(n, w).bad) : 0; }
+  /// Those of them that can be used at once.
+  uint64_t free_now(NodeId n, unsigned w = 0) const { return free(n, w) & ~draining(n, w); }
+  uint64_t draining(NodeId n, unsigned w = 0) const { return at(n, w).draining | at(n, w).share_draining; }
+  uint64_t bad(NodeId n, unsigned w = 0) const { return at(n, w).bad; }
+  unsigned free_now_count(NodeId n) const {
+    unsigned c = 0;
+    for (unsigned w = 0; w < words(n); w++) c += unsigned(std::popcount(free_now(n, w)));
+    return c;
+  }
+  bool cordoned(NodeId n) const { return cordoned_[n] & 1; }  ///< takes nobody new; who is there may stay
+  bool removed(NodeId n) const { return cordoned_[n] & 2; }   ///< not installed
+  int64_t free_gpus() const { return free_gpus_; }            ///< sum of free() over all nodes
+  int64_t free_now_gpus() const { return free_gpus_ - free_draining_; }
+  int64_t installed() const { return installed_; }            ///< GPUs of nodes that are not removed
+  JobId holder(GpuId g) const { return holder_[g]; }          ///< of the whole GPU, or kNone
+  const SharedGpu* shared(GpuId g) const { return slot_.empty() || slot_[g] == kNone ? nullptr : &shares_[slot_[g]]; }
+  /// What node `n` has left of kind `k` besides GPUs: what nobody is to hold, less what drains. No limit: a very large number.
+  int64_t free_amount(NodeId n, size_t k) const { return others_.empty() ? kPlenty : others_[n].free[k] - others_[n].draining[k]; }
+  /// Whether `tasks` tasks of `g` find their CPU, memory and named resources, GPU type and GPU memory on node `n` now. GPUs are not counted.
+  bool room(NodeId n, const TaskGroup& g, unsigned tasks) const;
+  /// Whether a node's kind can serve the group at all (type, GPU memory, size of one task), empty.
+  bool suits(NodeId n, const TaskGroup& g) const;
+  const NodeIndex& index() const {
+    for (NodeId n : dirty_) stale_[n] = 0, index_->update(n);
+    dirty_.clear();
+    return *index_;
+  }
+  static constexpr int64_t kPlenty = std::numeric_limits<int64_t>::max() / 4;
+
+  // ---- the plan's and the engine's
+  /// Job `j` is to hold `p`. Throws ContractError and changes nothing when a device is held, bad or cordoned, or something is over.
+  void take(JobId j, const Shape& s, const Piece& p);
+  void give(JobId j, const Shape& s, const Piece& p);
+  void drain(const Shape& s, const Piece& p, bool on);
+  /// Whether the piece's devices still drain for somebody.
+  bool waits(const Shape& s, const Piece& p) const;
+  void set_bad(NodeId n, unsigned w, uint64_t mask);
+  void set_cordoned(NodeId n, bool on);
+  void set_removed(NodeId n, bool on);
+  void set_geometry(GpuId g, uint8_t starts);
+  GpuId gpu_of(const Piece& p) const { return topology_.first_gpu(p.node) + p.gpu(); }
+
+ private:
+  struct Word {
+    uint64_t taken = 0, draining = 0, share_draining = 0, bad = 0;
+  };
+  struct Others {
+    int64_t free[kMaxKinds] = {}, draining[kMaxKinds] = {};
+  };
+  bool all_free(NodeId n) const { return cordoned_[n] == 0; }
+  Word& at(NodeId n, unsigned w) { return words_[word_first_[n] + w]; }
+  const Word& at(NodeId n, unsigned w) const { return words_[word_first_[n] + w]; }
+  uint32_t slot(GpuId g);
+  void take_share(JobId j, const Piece& p);
+  void give_share(JobId j, const Piece& p);
+  void settle_share(const Piece& p, SharedGpu& s);
+  [[noreturn]] void refuse(JobId j, const Piece& p, unsigned gpu, const char* why, JobId other = kNone) const;
+  void touch(NodeId n) {
+    if (!stale_[n]) stale_[n] = 1, dirty_.push_back(n);
+  }
+  template <class F> void edit(NodeId n, F f);  // f changes masks of node n; free counts follow
+  const Topology& topology_;
+  std::vector<uint32_t> word_first_;
+  std::vector<Word> words_;
+  std::vector<uint8_t> cordoned_;
+  std::vector<JobId> holder_;
+  std::vector<Others> others_;  // empty when no node limits anything but GPUs
+  std::vector<uint32_t> slot_;
+  std::vector<SharedGpu> shares_;
+  int64_t free_gpus_, free_draining_ = 0, installed_;
+  mutable std::vector<uint8_t> stale_;
+  mutable std::vector<NodeId> dirty_;
+  std::unique_ptr<NodeIndex> index_;
+};
+
+/// A device conflict inside Cluster::take; the plan turns it into a ContractError with names.
+struct Conflict {
+  NodeId node;
+  uint32_t gpu;  ///< in the node, or kNone
+  JobId other;   ///< who holds it, or kNone
+  const char* why;
+};
+
+}  // namespace muster

@@ -1,0 +1,110 @@
+// What is asked for: shapes, jobs as claimed, jobs as they truly are.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "muster/resources.hpp"
+
+namespace muster {
+
+/// Equal tasks of a job.
+struct TaskGroup {
+  uint32_t min_tasks = 1, max_tasks = 1;  ///< a job makes progress while every group holds its minimum
+  uint32_t gpus = 0;                      ///< whole GPUs of one node, per task
+  Resources per_task;                     ///< kGpu is gpus * 1000; CPU, memory and named kinds per task
+  int64_t gpu_mem_mib = 0;                ///< least memory of a GPU it can use
+  std::string gpu_type;                   ///< type it needs; empty: any
+  friend bool operator==(const TaskGroup&, const TaskGroup&) = default;
+};
+
+/// How the tasks of a job may lie on nodes.
+enum class Nodes : uint8_t {
+  any,    ///< each task on a node of its own choice, several a node allowed
+  one,    ///< all tasks on one node
+  each,   ///< one task a node
+  whole,  ///< a row that states only GPUs, more than the largest node has: wholly free nodes, the last one filled in part
+};
+
+/// Equal requests. Jobs of one shape fit or fail together.
+struct Shape {
+  std::vector<TaskGroup> groups;  ///< at least one, at most kMaxGroups
+  Nodes nodes = Nodes::any;
+  uint32_t total_gpus = 0;        ///< with all groups at their maximum; for Nodes::whole the GPUs of the row
+  bool fixed = true;              ///< min_tasks == max_tasks in every group
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+inline constexpr size_t kMaxGroups = 32;
+
+/// What a user states. All that a policy may see of a job's future.
+struct Job {
+  Time submit = 0;
+  Duration estimate = kNever;    ///< run time by the user; kNever: none given
+  Duration time_limit = kNever;  ///< killed after this much run time
+  Time deadline = kNever;
+  Time earliest_start = 0;
+  TenantId tenant = 0;
+  QueueId queue = 0;
+  ShapeId shape = 0;
+  int32_t priority = 0;          ///< bigger first
+};
+
+/// What restarts and checkpoints cost. Zero everywhere is the exact textbook: every instant is safe, restarts are free.
+struct LifeCosts {
+  Duration checkpoint_interval = 0;  ///< run time between checkpoints; 0: every instant is safe; kNever: a kill loses all
+  Duration checkpoint_cost = 0;      ///< to write one, while the job makes no progress
+  Duration start_cost = 0;           ///< of the first start
+  Duration restart_cost = 0;         ///< of every later start
+  Duration gives_back_after = kNever;  ///< how long the application takes to obey ask() or a notice; kNever: never by itself
+  friend bool operator==(const LifeCosts&, const LifeCosts&) = default;
+};
+
+enum class Fate : uint8_t { done, failed, cancelled };  ///< how the job ends by itself when its work is over
+
+/// What is true. Only the engine sees it.
+struct JobTruth {
+  Duration work = 0;     ///< run time at full speed; for jobs with min < max tasks: times max_tasks is shared by the tasks held. kNever: open ended
+  uint32_t costs = 0;    ///< index into Workload::costs
+  Fate fate = Fate::done;
+};
+
+/// Strings by dense id, in one block.
+class Names {
+ public:
+  uint32_t add(std::string_view s) {
+    text_.append(s);
+    ends_.push_back(text_.size());
+    return uint32_t(ends_.size() - 1);
+  }
+  std::string_view operator[](uint32_t i) const {
+    const size_t from = i ? ends_[i - 1] : 0;
+    return std::string_view(text_).substr(from, ends_[i] - from);
+  }
+  size_t size() const { return ends_.size(); }
+  void reserve(size_t n, size_t bytes) { ends_.reserve(n), text_.reserve(bytes); }
+  /// The same strings in the order `order` (a permutation).
+  Names permuted(const std::vector<uint32_t>& order) const;
+
+ private:
+  std::string text_;
+  std::vector<size_t> ends_;
+};
+
+/// All jobs of a run, sorted by (submit, trace order): a JobId is an index into each of these.
+struct Workload {
+  std::vector<Job> jobs;
+  std::vector<JobTruth> truths;   ///< same length
+  Names names;                    ///< ids as the trace has them; same length
+  std::vector<Shape> shapes;
+  std::vector<LifeCosts> costs{LifeCosts{}};
+  Names tenants, queues;          ///< by TenantId, QueueId; at least one each (an empty name when the trace has none)
+  Time origin = 0;                ///< what was taken off all times: the trace's first submit, in its own clock
+  std::string origin_text;        ///< as the trace wrote it, when it was a date
+};
+
+/// Turns rows that state only GPUs into what they mean on `t` (one task on one node, or wholly free nodes): DESIGN's gang rule.
+/// Shapes with Nodes::one and one group of one task with more GPUs than the largest node become Nodes::whole.
+void fit_shapes(Workload& w, const class Topology& t);
+
+}  // namespace muster
