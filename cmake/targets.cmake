@@ -24,7 +24,7 @@ target_include_directories(muster_policies PRIVATE ${PROJECT_SOURCE_DIR}/policie
 target_link_libraries(muster_policies PUBLIC muster_core)
 muster_flags(muster_policies)
 
-muster_sources(sources src/report src/cli)
+muster_sources(sources src/files src/report src/cli)
 list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
 if(NOT sources)
   muster_sources(sources)
