@@ -74,7 +74,7 @@ class Cluster {
     return left >= 64 ? ~uint64_t{0} : (uint64_t{1} << left) - 1;
   }
   /// GPUs that nobody is to hold and that are neither bad nor cordoned; some may still drain.
-  uint64_t free(NodeId n, unsigned w = 0) const { return all_free(n) ? all(n, w) & ~(at(n, w).taken | at(n, w).bad) : 0; }
+  uint64_t free(NodeId n, unsigned w = 0) const { return usable(n) ? all(n, w) & ~(at(n, w).taken | at(n, w).bad) : 0; }
   /// Those of them that can be used at once.
   uint64_t free_now(NodeId n, unsigned w = 0) const { return free(n, w) & ~draining(n, w); }
   uint64_t draining(NodeId n, unsigned w = 0) const { return at(n, w).draining | at(n, w).share_draining; }
@@ -105,8 +105,9 @@ class Cluster {
   static constexpr int64_t kPlenty = std::numeric_limits<int64_t>::max() / 4;
 
   // ---- the plan's and the engine's
-  /// Job `j` is to hold `p`. Throws ContractError and changes nothing when a device is held, bad or cordoned, or something is over.
-  void take(JobId j, const Shape& s, const Piece& p);
+  /// Job `j` is to hold `p`. Throws Conflict and changes nothing when a device is held, bad or cordoned, or something is over.
+  /// `stays`: it held these devices before, so a cordon does not matter.
+  void take(JobId j, const Shape& s, const Piece& p, bool stays = false);
   void give(JobId j, const Shape& s, const Piece& p);
   void drain(const Shape& s, const Piece& p, bool on);
   /// Whether the piece's devices still drain for somebody.
@@ -124,18 +125,18 @@ class Cluster {
   struct Others {
     int64_t free[kMaxKinds] = {}, draining[kMaxKinds] = {};
   };
-  bool all_free(NodeId n) const { return cordoned_[n] == 0; }
+  bool usable(NodeId n) const { return cordoned_[n] == 0; }
   Word& at(NodeId n, unsigned w) { return words_[word_first_[n] + w]; }
   const Word& at(NodeId n, unsigned w) const { return words_[word_first_[n] + w]; }
   uint32_t slot(GpuId g);
   void take_share(JobId j, const Piece& p);
   void give_share(JobId j, const Piece& p);
   void settle_share(const Piece& p, SharedGpu& s);
-  [[noreturn]] void refuse(JobId j, const Piece& p, unsigned gpu, const char* why, JobId other = kNone) const;
   void touch(NodeId n) {
     if (!stale_[n]) stale_[n] = 1, dirty_.push_back(n);
   }
-  template <class F> void edit(NodeId n, F f);  // f changes masks of node n; free counts follow
+  template <class F>
+  void edit(NodeId n, unsigned w, F f);  // f changes masks of a word; the free counts follow
   const Topology& topology_;
   std::vector<uint32_t> word_first_;
   std::vector<Word> words_;
@@ -150,7 +151,7 @@ class Cluster {
   std::unique_ptr<NodeIndex> index_;
 };
 
-/// A device conflict inside Cluster::take; the plan turns it into a ContractError with names.
+/// Thrown by Cluster::take; the plan turns it into a ContractError with names.
 struct Conflict {
   NodeId node;
   uint32_t gpu;  ///< in the node, or kNone

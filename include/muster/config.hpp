@@ -14,15 +14,12 @@ namespace muster {
 struct Config {
   enum class Kind : uint8_t { none, text, number, boolean, list, object } kind = Kind::none;
   std::string value;                                   ///< of a scalar
-  std::vector<std::pair<std::string, Config>> fields;  ///< of an object in order; of a list with empty names
+  struct Field;
+  std::vector<Field> fields;                           ///< of an object in order; of a list with empty names
   std::string where;                                   ///< "quota.json: /queues/3/weight"
 
   bool given() const { return kind != Kind::none; }
-  const Config* find(std::string_view name) const {
-    for (const auto& [key, v] : fields)
-      if (key == name) return &v;
-    return nullptr;
-  }
+  const Config* find(std::string_view name) const;
   /// Sets or replaces a field; makes this an object.
   Config& set(std::string_view name, Config v);
   static Config text(std::string v, std::string where = {});
@@ -35,6 +32,18 @@ struct Config {
   /// Throws InputError naming the first field that is not in `known`, with the nearest name.
   void only(std::span<const std::string_view> known) const;
 };
+
+struct Config::Field {
+  Field(std::string name, Config value) : first(std::move(name)), second(std::move(value)) {}
+  std::string first;
+  Config second;
+};
+
+inline const Config* Config::find(std::string_view name) const {
+  for (const auto& [key, v] : fields)
+    if (key == name) return &v;
+  return nullptr;
+}
 
 /// The name nearest to `word` among `known` (edit distance at most 3 and less than half its length), or empty.
 std::string nearest_name(std::string_view word, std::span<const std::string_view> known);

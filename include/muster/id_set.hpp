@@ -18,6 +18,8 @@ class IdSet {
     while (n > 1);
   }
   bool contains(uint32_t i) const { return levels_[0][i >> 6] >> (i & 63) & 1; }
+  /// Whether ids below `n` may be inserted.
+  bool holds(size_t n) const { return levels_[0].size() * 64 >= n; }
   bool empty() const { return levels_.back()[0] == 0; }
   uint32_t first() const { return next(0); }
   /// Smallest member >= i, or kNone.

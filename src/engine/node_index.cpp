@@ -1,0 +1,85 @@
+// The index over nodes that placers ask: by count of free GPUs, and by what else is free.
+#include <algorithm>
+
+#include "muster/cluster.hpp"
+
+namespace muster {
+
+NodeIndex::NodeIndex(const Topology& t, const Cluster& c)
+    : topology_(t), cluster_(c), counts_(t.most_gpus() + 1), by_count_(t.most_gpus() + 1), count_of_(t.nodes(), kNone), whole_(t.nodes()) {
+  for (NodeId n = 0; n < t.nodes(); n++) update(n);
+}
+
+void NodeIndex::update(NodeId n) {
+  const uint32_t size = topology_.gpus_of(n), from = count_of_[n];
+  const bool usable = !cluster_.cordoned(n) && !cluster_.removed(n);
+  const uint32_t to = usable ? cluster_.free_now_count(n) : kNone;
+  if (from != to) {
+    count_of_[n] = to;
+    if (from != kNone) {
+      by_count_[from].erase(n);
+      if (by_count_[from].empty()) counts_.erase(from);
+      if (from == size && size) whole_.erase(n), whole_gpus_ -= size;
+    }
+    if (to != kNone) {
+      // A set is given its size when its count is first met: a node of 16,384 GPUs need not cost 16,384 bitmaps.
+      if (!by_count_[to].holds(topology_.nodes())) by_count_[to] = IdSet(topology_.nodes());
+      by_count_[to].insert(n);
+      counts_.insert(to);
+      if (to == size && size) whole_.insert(n), whole_gpus_ += size;
+    }
+  }
+  if (!room_.empty()) refresh(n);
+}
+
+void NodeIndex::refresh(NodeId n) const {
+  uint64_t counts = count_of_[n] == kNone ? 0 : uint64_t{1} << std::min<uint32_t>(count_of_[n], 63);
+  int64_t free[kMaxKinds];
+  for (size_t k = 1; k < kMaxKinds; k++) free[k] = cluster_.free_amount(n, k);
+  uint32_t at = n;
+  for (auto& level : room_) {
+    Line& line = level[at >> 3];
+    line.counts[at & 7] = counts;
+    std::copy(free + 1, free + kMaxKinds, line.free[at & 7] + 1);
+    counts = 0;
+    for (const uint64_t c : line.counts) counts |= c;
+    for (size_t k = 1; k < kMaxKinds; k++) {
+      free[k] = line.free[0][k];
+      for (unsigned i = 1; i < 8; i++) free[k] = std::max(free[k], line.free[i][k]);
+    }
+    at >>= 3;
+  }
+}
+
+bool NodeIndex::may(const Line& l, unsigned i, unsigned count, const Resources& need) const {
+  if (!(l.counts[i] >> std::min(count, 63u) & 1)) return false;
+  for (size_t k = 1; k < kMaxKinds; k++)
+    if (l.free[i][k] < need[k]) return false;
+  return true;
+}
+
+NodeId NodeIndex::search(size_t level, uint32_t line, unsigned count, const Resources& need, NodeId from) const {
+  const Line& l = room_[level][line];
+  for (unsigned i = 0; i < 8; i++) {
+    const uint32_t child = line << 3 | i;
+    if (((uint64_t(child) + 1) << (3 * level)) <= from || !may(l, i, count, need)) continue;
+    if (level == 0) {
+      if (count_of_[child] == count) return child;
+    } else if (const NodeId n = search(level - 1, child, count, need, from); n != kNone) {
+      return n;
+    }
+  }
+  return kNone;
+}
+
+NodeId NodeIndex::first_with_room(unsigned count, const Resources& need, NodeId from) const {
+  if (room_.empty()) {
+    size_t n = topology_.nodes();
+    do room_.emplace_back((n = (n + 7) / 8));
+    while (n > 1);
+    for (NodeId i = 0; i < topology_.nodes(); i++) refresh(i);
+  }
+  return search(room_.size() - 1, 0, count, need, from);
+}
+
+}  // namespace muster
