@@ -7,7 +7,7 @@ find_package(Threads REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 
 # Core: no thread, no clock. Header-only libraries are needed to build it, not to link it, hence BUILD_INTERFACE.
-muster_sources(sources src/topology src/workload src/engine src/model src/metrics src/data)
+muster_sources(sources src/text src/topology src/workload src/engine src/model src/metrics src/data)
 add_library(muster_core STATIC ${sources})
 add_library(muster::core ALIAS muster_core)
 target_compile_features(muster_core PUBLIC cxx_std_20)

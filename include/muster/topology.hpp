@@ -33,6 +33,7 @@ struct TopologySpec {
     std::string name;                  ///< empty: named by level and number ("rack3", "n12", "n12/socket0")
     uint32_t kind = kNone;             ///< at the node level: index into kinds
     uint32_t gpus = 0;                 ///< in a vertex of the last level before the GPU: how many GPUs
+    uint64_t count = 1;                ///< so many equal siblings; a given name is then a stem ("a" gives "a0", "a1", ...)
     std::vector<Vertex> children;
   };
   std::string name;

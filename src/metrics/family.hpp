@@ -1,0 +1,35 @@
+// A family of metrics: a fold over records that ends in some named numbers.
+#pragma once
+#include <memory>
+#include <span>
+
+#include "muster/record.hpp"
+#include "muster/report.hpp"
+
+namespace muster {
+
+/// One family. Sees every record once, keeps O(1) a record, and knows no other family. docs/metrics.md says what each number is.
+class Family : public Observer {
+ public:
+  /// After finish(): appends its numbers, always the same names in the same order. Called once.
+  virtual void report(Report& r) = 0;
+};
+
+/// A row of the table of families: adding one is one file and one row.
+struct FamilyInfo {
+  const char* name;
+  std::unique_ptr<Family> (*make)();
+};
+
+/// All families, in the order of the report.
+std::span<const FamilyInfo> metric_families();
+
+std::unique_ptr<Family> make_counts();
+std::unique_ptr<Family> make_time();
+std::unique_ptr<Family> make_slowdown();
+std::unique_ptr<Family> make_makespan();
+std::unique_ptr<Family> make_utilization();
+std::unique_ptr<Family> make_idle();
+std::unique_ptr<Family> make_load();
+
+}  // namespace muster

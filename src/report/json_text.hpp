@@ -1,0 +1,23 @@
+// JSON as text, the same bytes everywhere.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "muster/types.hpp"
+
+namespace muster {
+
+/// Appends whole numbers in decimal digits.
+void append_int(std::string& out, int64_t v);
+void append_int(std::string& out, Int128 v);
+
+/// Appends a number: a whole one below 2^53 as an integer, any other by its shortest digits that read back equal, NaN and infinities as null.
+void append_number(std::string& out, double v);
+
+/// Appends a string in quotes. Bytes that are no UTF-8 become lone surrogates \udc80 to \udcff, so that nothing is lost and the text stays valid.
+void append_string(std::string& out, std::string_view s);
+
+/// Appends ticks as seconds: exact, at most six digits after the point, no zeros at the end.
+void append_seconds(std::string& out, Duration ticks);
+
+}  // namespace muster
