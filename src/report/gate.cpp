@@ -120,17 +120,17 @@ void pair_up(std::vector<RunReport>& base, std::vector<RunReport>& now, Comparis
   lonely(now, base);
 }
 
-/// A change of a trace or a topology is no change of a policy: said, not judged.
+/// A change of a trace or a topology is no change of a policy: said, not judged. The first such is enough.
 void note_inputs(const std::vector<RunReport>& base, const std::vector<RunReport>& now, Comparison& c) {
   for (std::size_t i = 0; i < base.size(); ++i)
-    for (const auto& [role, input] : base[i].inputs)
-      for (const auto& [other_role, other] : now[i].inputs) {
+    for (const RunReport::Input& ours : base[i].inputs)
+      for (const RunReport::Input& theirs : now[i].inputs) {
         // The digest decides; the same file may lie elsewhere.
-        const auto digest = [](std::string_view s) { return s.substr(s.rfind(' ') + 1); };
-        if (role == other_role && digest(input) != digest(other)) {
-          c.notes.push_back("the " + role + " differs: " + base[i].file + " has " + input + ", " + now[i].file + " has " + other);
-          return;
-        }
+        if (ours.role != theirs.role || (ours.digest == theirs.digest && (!ours.digest.empty() || ours.name == theirs.name))) continue;
+        const bool same_name = ours.name == theirs.name;
+        c.notes.push_back("the " + ours.role + " differs: " + ours.name +
+                          (same_name ? " has other contents now" : " in " + base[i].file + ", " + theirs.name + " in " + now[i].file));
+        return;
       }
 }
 

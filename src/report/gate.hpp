@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "muster/report.hpp"
@@ -16,7 +15,10 @@ struct RunReport {
   std::string file;  ///< as it was named, for messages
   bool complete = false;
   uint64_t seed = 0;
-  std::vector<std::pair<std::string, std::string>> inputs;  ///< role, and name with digest
+  struct Input {
+    std::string role, name, digest;  ///< digest: empty for what has none, such as options
+  };
+  std::vector<Input> inputs;
   Report report;
 };
 

@@ -117,9 +117,13 @@ RunReport read_run_report(std::string_view text, const std::string& file) {
   const char* end = seed ? seed->value.data() + seed->value.size() : nullptr;
   if (!seed || seed->kind != Config::Kind::number || std::from_chars(seed->value.data(), end, r.seed).ptr != end)
     fail(seed ? seed->where : provenance->where, "want a \"seed\", a whole number from 0");
-  if (const Config* inputs = provenance->find("inputs"); inputs && inputs->kind == Config::Kind::object)
-    for (const auto& [role, c] : inputs->fields)
-      if (c.kind == Config::Kind::text) r.inputs.emplace_back(role, c.value);
+  if (const Config* inputs = provenance->find("inputs"))
+    for (const auto& entry : inputs->fields) {
+      const Config *role = entry.second.find("role"), *name = entry.second.find("name"), *digest = entry.second.find("sha256");
+      if (!role || !name) fail(entry.second.where, "want a \"role\" and a \"name\"");
+      r.inputs.push_back(
+          {std::string(role->as_text()), std::string(name->as_text()), digest ? std::string(digest->as_text()) : std::string()});
+    }
   for (const auto& [name, c] : object(*metrics, "an object").fields) {
     object(c, "an object with \"value\", \"unit\" and \"better\"");
     Metric m;

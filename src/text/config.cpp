@@ -34,7 +34,7 @@ Config& Config::set(std::string_view name, Config v) {
   if (kind != Kind::object) *this = Config{Kind::object, {}, {}, where};
   for (auto& [key, old] : fields)
     if (key == name) return old = std::move(v);
-  return fields.emplace_back(name, std::move(v)).second;
+  return fields.emplace_back(std::string(name), std::move(v)).second;
 }
 
 Config Config::text(std::string v, std::string where) { return Config{Kind::text, std::move(v), {}, std::move(where)}; }

@@ -73,7 +73,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool add(Config::Kind kind, std::string value) {
-    put(Config{kind, std::move(value), {}, next_place()}, std::move(key_));
+    std::string where = next_place();  // before the key is moved away; arguments have no order
+    put(Config{kind, std::move(value), {}, std::move(where)}, std::move(key_));
     return true;
   }
   void put(Config c, std::string key) {

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <queue>
 #include <random>
 
-namespace muster { namespace {
+namespace muster {
+namespace {
 
 using testing::HasSubstr;
 using Verdict = Row::Verdict;
@@ -282,4 +284,107 @@ TEST(Gate, FirstDifferenceCountsLines) {
   }
 }
 
-}}  // namespace muster
+std::string refusal(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const InputError& e) { return e.what(); }
+  return "accepted";
+}
+
+TEST(Gate, ReadsAGateFile) {
+  const Gate g = read_gate(R"({
+    // bounds of the nightly run
+    "$schema": "gate.schema.json",
+    "metrics": {
+      "jct_mean_s": {"max_worse": "1 %"},
+      "queue_p99_s": {"max_worse": "2.5%", "max_worse_abs": 30},
+      "preemptions": {"max_worse_abs": 0, "both_directions": true, "better": "lower"}
+    },
+    "seeds": {"least": 5, "confidence": "99 %", "resamples": 500, "seed": 7}
+  })",
+                           "gate.json");
+  ASSERT_EQ(g.bounds.size(), 3u);
+  EXPECT_DOUBLE_EQ(g.bounds[0].share, 0.01);
+  EXPECT_EQ(g.bounds[0].amount, 0);
+  EXPECT_EQ(g.bounds[0].text, "1 %");
+  EXPECT_DOUBLE_EQ(g.bounds[1].share, 0.025);
+  EXPECT_EQ(g.bounds[1].amount, 30);
+  EXPECT_EQ(g.bounds[1].text, "2.5 % or 30");
+  EXPECT_EQ(g.bounds[2].share, 0);
+  EXPECT_TRUE(g.bounds[2].both_directions);
+  EXPECT_EQ(g.bounds[2].better, Better::lower);
+  EXPECT_EQ(g.least_seeds, 5u);
+  EXPECT_DOUBLE_EQ(g.confidence, 0.99);
+  EXPECT_EQ(g.resamples, 500u);
+  EXPECT_EQ(g.seed, 7u);
+}
+
+TEST(Gate, RefusesBadGateFiles) {
+  const std::vector<std::pair<const char*, const char*>> cases = {
+      {"[]", "g.json: want an object with \"metrics\""},
+      {"{}", "g.json: want \"metrics\": which metrics are gated, and what they may lose"},
+      {R"({"metrics": {}})", "g.json: /metrics: want at least one metric; a gate without one passes everything"},
+      {R"({"metrics": []})", "g.json: /metrics: want an object of metric names"},
+      {R"({"metrisc": {}})", "g.json: /metrisc: unknown key \"metrisc\"; did you mean metrics?"},
+      {R"({"metrics": {"x": {}}})",
+       "g.json: /metrics/x: want \"max_worse\" (\"1 %\"), \"max_worse_abs\" (a number in the metric's unit), or both"},
+      {R"({"metrics": {"x": 3}})", "g.json: /metrics/x: want an object with \"max_worse\" or \"max_worse_abs\""},
+      {R"({"metrics": {"x": {"max_wores": "1 %"}}})", "g.json: /metrics/x/max_wores: unknown key \"max_wores\"; did you mean max_worse?"},
+      {R"({"metrics": {"x": {"max_worse": 1}}})", "g.json: /metrics/x/max_worse: want a percentage as text, such as \"1 %\", found 1"},
+      {R"({"metrics": {"x": {"max_worse": "1"}}})",
+       "g.json: /metrics/x/max_worse: want a percentage as text, such as \"1 %\", found \"1\""},
+      {R"({"metrics": {"x": {"max_worse": "nan %"}}})",
+       "g.json: /metrics/x/max_worse: want a percentage as text, such as \"1 %\", found \"nan %\""},
+      {R"({"metrics": {"x": {"max_worse": "-1 %"}}})", "g.json: /metrics/x/max_worse: want 0 % to 1000000 %, found \"-1 %\""},
+      {R"({"metrics": {"x": {"max_worse_abs": "1 s"}}})", "g.json: /metrics/x/max_worse_abs: want a number from 0, in the metric's unit"},
+      {R"({"metrics": {"x": {"max_worse_abs": -1}}})", "g.json: /metrics/x/max_worse_abs: want a number from 0, in the metric's unit"},
+      {R"({"metrics": {"x": {"max_worse": "1 %", "better": "up"}}})",
+       "g.json: /metrics/x/better: want \"lower\", \"higher\" or \"none\", found \"up\""},
+      {R"({"metrics": {"x": {"max_worse": "1 %"}}, "seeds": {"confidence": "20 %"}})",
+       "g.json: /seeds/confidence: want 50 % to 99.9 %, found \"20 %\""},
+      {R"({"metrics": {"x": {"max_worse": "1 %"}}, "seeds": {"least": 0}})",
+       "g.json: /seeds/least: want a whole number from 1 to 1,000,000, found 0"},
+      {R"({"metrics": {"x": {"max_worse": "1 %"}, "x": {"max_worse": "2 %"}}})", "g.json: /metrics: key \"x\" is given twice"},
+  };
+  for (const auto& entry : cases) EXPECT_EQ(refusal([&entry] { read_gate(entry.first, "g.json"); }), entry.second);
+}
+
+std::string report_text(const std::string& metrics, const std::string& complete = "true") {
+  return R"({"schema": "muster-report-1", "provenance": {"seed": 18446744073709551615, "inputs": [{"role": "trace", "name": "t.csv", "sha256": "ab"}]},
+    "metrics": {)" +
+         metrics + R"(}, "complete": )" + complete + "}";
+}
+
+TEST(Gate, ReadsAReport) {
+  const RunReport r = read_run_report(report_text(R"("x": {"value": 1.5, "unit": "s", "better": "lower"},
+                                                     "y": {"value": null, "unit": "1", "better": "none"})"),
+                                      "r.json");
+  EXPECT_EQ(r.seed, UINT64_MAX);
+  ASSERT_EQ(r.inputs.size(), 1u);
+  EXPECT_EQ(r.inputs[0].digest, "ab");
+  ASSERT_EQ(r.report.metrics.size(), 2u);
+  EXPECT_EQ(r.report.metrics[0].value, 1.5);
+  EXPECT_EQ(r.report.metrics[0].better, Better::lower);
+  EXPECT_TRUE(std::isnan(r.report.metrics[1].value));
+}
+
+TEST(Gate, RefusesWhatIsNoWholeReport) {
+  const std::vector<std::pair<std::string, const char*>> cases = {
+      {"{}", "r.json: is no report.json: it has no \"schema\""},
+      {"3", "r.json: is no report.json: it has no \"schema\""},
+      {R"({"schema": "muster-report-9"})", "r.json: /schema: want \"muster-report-1\", found \"muster-report-9\""},
+      {report_text("", "false"), "r.json: is of a run that was cut short (\"complete\" is not true); such numbers are not compared"},
+      {R"({"schema": "muster-report-1"})",
+       "r.json: is of a run that was cut short (\"complete\" is not true); such numbers are not compared"},
+      {report_text(R"("x": {"unit": "s", "better": "lower"})"), "r.json: /metrics/x: want a \"value\", a number or null"},
+      {report_text(R"("x": {"value": "1", "unit": "s", "better": "lower"})"), "r.json: /metrics/x/value: want a number or null"},
+      {report_text(R"("x": {"value": 1, "better": "lower"})"), "r.json: /metrics/x: want a \"unit\" and a \"better\""},
+      {R"({"schema": "muster-report-1", "complete": true, "provenance": {"seed": -1}, "metrics": {}})",
+       "r.json: /provenance/seed: want a \"seed\", a whole number from 0"},
+  };
+  for (const auto& entry : cases) EXPECT_EQ(refusal([&entry] { read_run_report(entry.first, "r.json"); }), entry.second);
+  EXPECT_NE(refusal([] { read_run_report(report_text("").substr(0, 60), "r.json"); }), "accepted");
+}
+
+}  // namespace
+}  // namespace muster
