@@ -1,0 +1,46 @@
+// The table of all policies. A new one is a file with one function and one row here.
+#include "table.hpp"
+
+namespace muster {
+
+namespace {
+/// Values for slots of `list`, as a named policy fixes them.
+Config slots(std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
+  Config c;
+  for (const auto& [slot, value] : values) c.set(slot, Config::text(std::string(value)));
+  return c;
+}
+
+PolicyInfo row(std::string_view name, std::string_view summary, std::unique_ptr<Policy> (*make)(const PolicyInput&),
+               std::vector<Parameter> parameters, Config preset = {}, bool needs_oracle = false) {
+  PolicyInfo info;
+  info.name = name, info.summary = summary, info.parameters = std::move(parameters), info.make = make;
+  info.preset = std::move(preset), info.needs_oracle = needs_oracle;
+  return info;
+}
+
+std::vector<PolicyInfo> table() {
+  std::vector<PolicyInfo> t;
+  t.push_back(row("fifo", "first in, first out: who does not fit holds up all behind it", make_list, list_parameters({"place"}),
+                  slots({{"order", "fifo"}, {"blocked", "stop"}})));
+  t.push_back(row("fifo-skip", "in order of submission, whatever fits starts", make_list, list_parameters({"place"}),
+                  slots({{"order", "fifo"}, {"blocked", "skip"}})));
+  t.push_back(
+      row("list", "a queue composed of parts: order, quota, place, blocked, preempt, estimate", make_list, list_parameters(), {}, true));
+  t.push_back(row("priority", "highest priority first, no preemption", make_list, list_parameters({"place", "blocked"}),
+                  slots({{"order", "priority"}})));
+  t.push_back(row("sjf", "shortest job first, by the true run time unless told otherwise, no preemption", make_list,
+                  list_parameters({"place", "blocked", "estimate"}), slots({{"order", "sjf"}, {"estimate", "exact"}}), true));
+  for (PolicyInfo& info : t)  // what a row presets is the default that its parameters show
+    for (Parameter& p : info.parameters)
+      if (const Config* c = info.preset.find(p.name)) p.fallback = c->value;
+  return t;
+}
+}  // namespace
+
+std::span<const PolicyInfo> builtin_policies() {
+  static const std::vector<PolicyInfo> policies = table();
+  return policies;
+}
+
+}  // namespace muster

@@ -1,0 +1,10 @@
+// Slots whose only part so far is to do nothing.
+#pragma once
+#include "parts/part.hpp"
+
+namespace muster {
+
+std::span<const PartInfo> quotas();       ///< who may use how much: nobody is limited
+std::span<const PartInfo> preemptions();  ///< who makes way for whom: nobody does
+
+}  // namespace muster

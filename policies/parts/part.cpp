@@ -1,0 +1,26 @@
+#include "parts/part.hpp"
+
+namespace muster {
+
+const PartInfo& choose(std::span<const PartInfo> parts, std::string_view name, std::string_view slot, std::string_view where) {
+  std::vector<std::string_view> names;
+  for (const PartInfo& p : parts) {
+    if (p.name == name) return p;
+    names.push_back(p.name);
+  }
+  std::string message = where.empty() ? std::string() : std::string(where) + ": ";
+  message += "slot " + std::string(slot) + ": nothing is called \"" + std::string(name) + "\"";
+  if (const std::string near = nearest_name(name, names); !near.empty()) message += "; did you mean " + near + "?";
+  message += " (allowed:";
+  for (const std::string_view n : names) message += " " + std::string(n);
+  throw InputError(message + ")");
+}
+
+Parameter slot_parameter(std::string_view slot, std::string_view fallback, std::string_view help, std::span<const PartInfo> parts) {
+  Parameter p;
+  p.name = slot, p.fallback = fallback, p.help = help;
+  for (const PartInfo& part : parts) p.allowed.emplace_back(part.name);
+  return p;
+}
+
+}  // namespace muster

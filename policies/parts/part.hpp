@@ -1,0 +1,25 @@
+// What a part of a policy says about itself, and how one is chosen by name.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "muster/policy.hpp"
+
+namespace muster {
+
+/// A choice for one slot of a composed policy.
+struct PartInfo {
+  std::string_view name, help;
+  bool needs_estimate = false;  ///< reads how long jobs run
+  bool needs_oracle = false;    ///< reads how long jobs truly run
+};
+
+/// The row of `parts` called `name`. Throws InputError with the nearest name when there is none; `slot` and `where` are for the message.
+const PartInfo& choose(std::span<const PartInfo> parts, std::string_view name, std::string_view slot, std::string_view where);
+
+/// A policy's parameter whose values are the names of `parts`.
+Parameter slot_parameter(std::string_view slot, std::string_view fallback, std::string_view help, std::span<const PartInfo> parts);
+
+}  // namespace muster

@@ -1,0 +1,291 @@
+#include "parts/placer.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace muster {
+
+namespace {
+/// The `k` lowest bits of `m`.
+uint64_t lowest_bits(uint64_t m, unsigned k) {
+  if (unsigned(std::popcount(m)) <= k) return m;
+  uint64_t rest = m;
+  while (k--) rest &= rest - 1;
+  return m & ~rest;
+}
+constexpr unsigned kTasksOfPiece = 65535;
+}  // namespace
+
+Placer::Placer(const Topology& t) : nodes_(t.nodes()), most_gpus_(t.most_gpus()), topology_(t), stamp_(t.nodes()), slot_(t.nodes()) {
+  for (NodeId n = 0; n < nodes_; n++)
+    if (n == 0 || t.kind_id(n) != t.kind_id(n - 1)) runs_.push_back(n);
+}
+
+const Placer::Ask& Placer::ask(const View& now, ShapeId id) {
+  if (id >= asks_.size()) asks_.resize(std::max(now.shapes(), size_t(id) + 1));
+  Ask& a = asks_[id];
+  if (a.built) return a;
+  const Shape& s = now.shape_of(id);
+  a.built = true;
+  for (const TaskGroup& g : s.groups) {
+    Want& w = a.groups.emplace_back();
+    w.gpus = g.gpus;
+    for (size_t k = 1; k < kMaxKinds; k++)
+      if (g.per_task[k] && topology_.limits(k)) w.need[k] = g.per_task[k], w.amounts = true;
+    if (!g.gpu_type.empty() || g.gpu_mem_mib) w.typed.push_back(&g);
+    for (const bool most : {true, false}) {
+      const uint32_t tasks = most ? g.max_tasks : g.min_tasks;
+      Want& sum = most ? a.all : a.least;
+      sum.gpus += tasks * w.gpus;
+      sum.need += w.need.times(tasks);
+      sum.amounts |= w.amounts && tasks;
+      if (tasks) sum.typed.insert(sum.typed.end(), w.typed.begin(), w.typed.end());
+    }
+    a.limited |= w.amounts;
+    a.typed |= !w.typed.empty();
+  }
+  if (s.nodes == Nodes::whole) a.all.gpus = a.least.gpus = s.total_gpus;
+  a.gpus = a.all.gpus, a.least_gpus = a.least.gpus;
+  const TaskGroup& g = s.groups[0];
+  a.simple = s.nodes != Nodes::whole && s.groups.size() == 1 && g.max_tasks == 1 && g.min_tasks == 1 && g.gpus > 0;
+  return a;
+}
+
+Pieces Placer::find(const View& now, const Plan& plan, JobId j, Relax relax) {
+  const ShapeId id = now.job(j).shape;
+  const Ask& a = ask(now, id);
+  cluster_ = &plan.cluster();
+  if (cluster_->free_now_gpus() < int64_t(a.least_gpus)) return {};
+  index_ = &cluster_->index();
+  const Shape& s = now.shape_of(id);
+  if (cluster_->free_now_gpus() >= int64_t(a.gpus) && place(now, plan, j, s, a, true, relax)) return out_;
+  if (!s.fixed && place(now, plan, j, s, a, false, relax)) return out_;
+  return {};
+}
+
+Reason Placer::why(const View& now, const Plan& plan, JobId j) {
+  const Ask& a = ask(now, now.job(j).shape);
+  if (plan.cluster().free_now_gpus() < int64_t(a.least_gpus)) return Reason::no_gpus;
+  if (!a.limited && !a.typed) return Reason::fragmented;
+  if (find(now, plan, j, {true, kAllKinds}).empty()) return Reason::fragmented;
+  if (a.typed && find(now, plan, j, {false, kAllKinds}).empty()) return Reason::type;
+  Reason first = Reason::type;  // when no kind alone prevents it: the first one asked for
+  for (size_t k = kMaxKinds - 1; k > 0; k--) {
+    if (!a.all.need[k]) continue;
+    const Reason r = k == kCpu ? Reason::cpu : k == kMem ? Reason::memory : Reason::resource;
+    first = r;
+  }
+  for (size_t k = 1; k < kMaxKinds; k++)
+    if (a.all.need[k] && find(now, plan, j, {true, uint8_t(kAllKinds & ~(1u << k))}).empty())
+      return k == kCpu ? Reason::cpu : k == kMem ? Reason::memory : Reason::resource;
+  return first;
+}
+
+bool Placer::suits(NodeId n, const Want& w) const {
+  return std::all_of(w.typed.begin(), w.typed.end(), [&](const TaskGroup* g) { return cluster_->suits(n, *g); });
+}
+
+/// First node after the run of `n` whose kind suits.
+NodeId Placer::next_suited(NodeId n, const Want& w) const {
+  for (auto run = std::upper_bound(runs_.begin(), runs_.end(), n); run != runs_.end(); ++run)
+    if (suits(*run, w)) return *run;
+  return kNone;
+}
+
+NodeId Placer::next(const Want& w, uint32_t count, NodeId from) const {
+  while (from < nodes_) {
+    const NodeId n = w.amounts ? index_->first_with_room(count, w.need, from) : index_->with(count).next(from);
+    if (n == kNone) return kNone;
+    if (!w.typed.empty() && !suits(n, w)) {
+      from = next_suited(n, w);
+      continue;
+    }
+    // The index counts free GPUs; a node all of whose GPUs are broken has none, but is no place for other work either.
+    const bool broken = count == 0 && cluster_->bad(n) == cluster_->all(n) && cluster_->bad(n) != 0;
+    if (stamp_[n] != call_ && !broken) return n;
+    from = n + 1;
+  }
+  return kNone;
+}
+
+Placer::Spot Placer::lowest(const Want& w, NodeId from) const {
+  Spot best;
+  for (uint32_t c = index_->count_from(w.gpus); c != kNone; c = index_->count_from(c + 1))
+    if (const NodeId n = next(w, c, from); n < best.node) best = {c, n};
+  return best;
+}
+
+/// Tasks of `w` that the rest of the node holds.
+uint64_t Placer::fits(const Used& u, const Want& w) const {
+  uint64_t n = std::numeric_limits<uint64_t>::max();
+  if (w.gpus) n = u.gpus / w.gpus;
+  if (w.amounts)
+    for (size_t k = 1; k < kMaxKinds; k++)
+      if (w.need[k]) n = std::min(n, u.left[k] > 0 ? uint64_t(u.left[k] / w.need[k]) : 0);
+  return n;
+}
+
+uint32_t Placer::use(NodeId n, uint32_t free) {
+  stamp_[n] = call_;
+  slot_[n] = uint32_t(used_.size());
+  Used& u = used_.emplace_back();
+  u.node = n, u.gpus = free;
+  for (size_t k = 1; k < kMaxKinds; k++) u.left[k] = cluster_->free_amount(n, k);
+  return slot_[n];
+}
+
+Placer::Want Placer::relaxed(const Want& w, Relax r) const {
+  Want x = w;
+  if (r.type) x.typed.clear();
+  x.amounts = false;
+  for (size_t k = 1; k < kMaxKinds; k++) {
+    if (r.kinds >> k & 1) x.need[k] = 0;
+    x.amounts |= x.need[k] != 0;
+  }
+  return x;
+}
+
+bool Placer::place(const View& now, const Plan& plan, JobId j, const Shape& s, const Ask& a, bool most, Relax relax) {
+  const bool strict = !relax.type && !relax.kinds;
+  (void)plan;
+  call_++;
+  used_.clear();
+  chosen_.clear();
+  out_.clear();
+  draw(now, j, 0);
+  if (a.simple && (!a.limited || strict)) {  // the common case: one task on one node
+    const Want* w = &a.groups[0];
+    Want other;
+    if (!strict) w = &(other = relaxed(*w, relax));
+    const Spot at = seek(*w, begin(*w));
+    if (at.node == kNone) return false;
+    if (cluster_->words(at.node) == 1) {
+      out_.push_back(Piece::whole(at.node, 1, lowest_bits(cluster_->free_now(at.node), w->gpus)));
+      return true;
+    }
+    chosen_.push_back({at.node, 0, 1, w->gpus});
+    emit();
+    return true;
+  }
+  if (s.nodes == Nodes::whole) {
+    const Want w = relaxed(a.groups[0], relax);
+    if (!place_whole(s, w)) return false;
+  } else if (s.nodes == Nodes::one) {
+    const Want w = relaxed(most ? a.all : a.least, relax);
+    const Spot at = w.nothing() ? lowest(w, 0) : seek(w, begin(w));
+    if (at.node == kNone) return false;
+    for (uint32_t i = 0; i < s.groups.size(); i++) {
+      const TaskGroup& g = s.groups[i];
+      if (const uint32_t tasks = most ? g.max_tasks : g.min_tasks) chosen_.push_back({at.node, i, tasks, tasks * g.gpus});
+    }
+  } else {
+    for (uint32_t i = 0; i < s.groups.size(); i++) {
+      const TaskGroup& g = s.groups[i];
+      const Want w = relaxed(a.groups[i], relax);
+      if (!place_group(now, j, g, i, w, most ? g.max_tasks : g.min_tasks, s.nodes == Nodes::each)) return false;
+    }
+  }
+  emit();
+  return true;
+}
+
+bool Placer::place_group(const View& now, JobId j, const TaskGroup& g, uint32_t group, const Want& w, uint32_t tasks, bool each) {
+  if (tasks == 0) return true;
+  if (w.nothing() && !each) {
+    const Spot at = lowest(w, 0);
+    const NodeId n =
+        used_.empty() ? at.node : std::min(at.node, std::min_element(used_.begin(), used_.end(), [](const Used& a, const Used& b) {
+                                                      return a.node < b.node;
+                                                    })->node);
+    if (n == kNone) return false;
+    chosen_.push_back({n, group, tasks, 0});
+    return true;
+  }
+  const auto wait = [&](uint32_t u) {
+    if (each || fits(used_[u], w) == 0 || (!w.typed.empty() && !suits(used_[u].node, w))) return;
+    heap_.push_back({rank({used_[u].gpus, used_[u].node}), u});
+    std::push_heap(heap_.begin(), heap_.end());
+  };
+  const auto restart = [&] {
+    heap_.clear();
+    for (uint32_t u = 0; u < used_.size(); u++) wait(u);
+    return seek(w, begin(w));
+  };
+  Spot fresh = restart();
+  while (tasks) {
+    uint32_t u;
+    if (!heap_.empty() && (fresh.node == kNone || heap_[0].rank < rank(fresh))) {
+      u = heap_[0].used;
+      std::pop_heap(heap_.begin(), heap_.end());
+      heap_.pop_back();
+    } else {
+      if (fresh.node == kNone) return false;
+      u = use(fresh.node, fresh.count);
+      fresh = seek(w, after(fresh));
+    }
+    const uint32_t here = each || !stays() ? 1 : uint32_t(std::min<uint64_t>(tasks, fits(used_[u], w)));
+    used_[u].gpus -= here * w.gpus;
+    for (size_t k = 1; k < kMaxKinds; k++) used_[u].left[k] -= here * w.need[k];
+    chosen_.push_back({used_[u].node, group, here, here * g.gpus});
+    tasks -= here;
+    if (draw(now, j, tasks)) fresh = restart();
+    else wait(u);
+  }
+  return true;
+}
+
+bool Placer::place_whole(const Shape& s, const Want& w) {
+  uint32_t left = s.total_gpus;
+  if (index_->whole_gpus() < int64_t(left)) return false;
+  const TaskGroup& g = s.groups[0];
+  for (NodeId n = index_->whole().first(); left && n != kNone; n = index_->whole().next(n + 1)) {
+    if (!w.typed.empty() && !suits(n, w)) {
+      if ((n = next_suited(n, w)) == kNone) break;
+      n--;
+      continue;
+    }
+    if (w.amounts && !cluster_->room(n, g, 1)) continue;
+    const uint32_t here = std::min(left, topology_.gpus_of(n));
+    chosen_.push_back({n, 0, 1, here});
+    left -= here;
+  }
+  return left == 0;
+}
+
+/// Turns chosen_ into pieces in tree order, with the lowest-numbered free GPUs of each node.
+void Placer::emit() {
+  if (chosen_.size() > 1) {
+    std::sort(chosen_.begin(), chosen_.end(),
+              [](const Chosen& a, const Chosen& b) { return a.node != b.node ? a.node < b.node : a.group < b.group; });
+    size_t last = 0;
+    for (size_t i = 1; i < chosen_.size(); i++) {
+      if (chosen_[i].node == chosen_[last].node && chosen_[i].group == chosen_[last].group)
+        chosen_[last].tasks += chosen_[i].tasks, chosen_[last].gpus += chosen_[i].gpus;
+      else chosen_[++last] = chosen_[i];
+    }
+    chosen_.resize(last + 1);
+  }
+  NodeId node = kNone;
+  for (const Chosen& c : chosen_) {
+    if (c.node != node) {
+      node = c.node;
+      mask_.clear();
+      for (unsigned w = 0; w < cluster_->words(node); w++) mask_.push_back(cluster_->free_now(node, w));
+    }
+    const uint8_t group = uint8_t(c.group);
+    unsigned gpus = c.gpus, tasks = c.tasks;
+    for (unsigned w = 0; gpus && w < mask_.size(); w++) {
+      const uint64_t m = lowest_bits(mask_[w], gpus);
+      if (!m) continue;
+      mask_[w] &= ~m;
+      gpus -= unsigned(std::popcount(m));
+      out_.push_back(Piece::whole(node, uint16_t(tasks), m, uint8_t(w), group));
+      tasks = 0;
+    }
+    assert(gpus == 0);
+    for (; tasks; tasks -= std::min(tasks, kTasksOfPiece))
+      out_.push_back(Piece::whole(node, uint16_t(std::min(tasks, kTasksOfPiece)), 0, 0, group));
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,127 @@
+// Where a job's tasks go: the machine that all placers share.
+#pragma once
+#include <memory>
+
+#include "parts/part.hpp"
+
+namespace muster {
+
+/// Finds devices that are free at once for all tasks of a job. The rules, whatever the placer's order of nodes:
+/// - GPUs, CPUs, memory, named resources, GPU type and GPU memory are all respected; on a node the lowest-numbered free GPUs are taken.
+/// - Nodes::one: all tasks on the first node in order that holds them. Nodes::any: group by group, task by task, each on the node that is
+///   then first in order. Nodes::each: the same, but no node is used twice. Nodes::whole: wholly free nodes, lowest index first whatever
+///   the placer, the last one filled in part.
+/// - A job that can shrink gets its maximum, or if that does not fit its minimum.
+/// - Tasks that want nothing at all go to the lowest node that takes work.
+/// Cost follows the nodes used and the number of different free counts, never the number of nodes.
+class Placer {
+ public:
+  explicit Placer(const Topology& t);
+  virtual ~Placer() = default;
+  Placer(const Placer&) = delete;
+  Placer& operator=(const Placer&) = delete;
+
+  /// What is left out of account, to learn why a job waits.
+  struct Relax {
+    bool type = false;  ///< GPU type and GPU memory
+    uint8_t kinds = 0;  ///< bit k: amounts of kind k
+  };
+  static constexpr uint8_t kAllKinds = 0xff;
+
+  /// A placement of `j` on what is free now, or nothing. Good until the next call.
+  Pieces find(const View& now, const Plan& plan, JobId j) { return find(now, plan, j, Relax{}); }
+  Pieces find(const View& now, const Plan& plan, JobId j, Relax relax);
+  /// Why find() had nothing: no_gpus, fragmented, or the first of type, cpu, memory, other resources that alone prevents it.
+  Reason why(const View& now, const Plan& plan, JobId j);
+
+ protected:
+  /// A node and how many of its GPUs are free. kNone: no node.
+  struct Spot {
+    uint32_t count = 0;
+    NodeId node = kNone;
+  };
+  /// What one task (or with Nodes::one all of them) wants of a node.
+  struct Want {
+    uint32_t gpus = 0;
+    bool amounts = false;                 ///< something besides GPUs that some node limits
+    Resources need;                       ///< of those kinds
+    std::vector<const TaskGroup*> typed;  ///< groups whose GPU type or memory counts
+    bool nothing() const { return gpus == 0 && !amounts; }
+  };
+  /// First spot at or after `from` in the placer's order that the job does not use yet and that holds `w`.
+  virtual Spot seek(const Want& w, Spot from) const = 0;
+  /// Where the order begins.
+  virtual Spot begin(const Want& w) const = 0;
+  /// What follows `s` in the order, used or not.
+  virtual Spot after(Spot s) const { return {s.count, s.node + 1}; }
+  /// Place of a spot in the order: smaller first.
+  virtual uint64_t rank(Spot s) const = 0;
+  /// Whether the first node in order stays first while it fills up.
+  virtual bool stays() const { return true; }
+  /// Called before a job is placed (task 0) and before each further task; true: the order is another one now.
+  virtual bool draw(const View&, JobId, unsigned /*task*/) { return false; }
+
+  const NodeIndex& index() const { return *index_; }
+  uint32_t nodes() const { return nodes_; }
+  uint32_t most_gpus() const { return most_gpus_; }
+  /// Lowest node >= `from` with exactly `count` GPUs free that holds `w` and is not used yet, or kNone.
+  NodeId next(const Want& w, uint32_t count, NodeId from) const;
+  /// Lowest node >= `from` whatever its count, or kNone.
+  Spot lowest(const Want& w, NodeId from) const;
+
+ private:
+  /// A shape's wants, drawn up when it is first met.
+  struct Ask {
+    bool built = false, simple = false;  // simple: one group, one task, one node, GPUs only
+    bool limited = false, typed = false;
+    uint32_t gpus = 0, least_gpus = 0;
+    std::vector<Want> groups;  // one task of each
+    Want all, least;           // all tasks together, at their maximum and minimum
+  };
+  struct Used {  // a node that has some of the job's tasks already
+    NodeId node;
+    uint32_t gpus;
+    Resources left;
+  };
+  struct Chosen {
+    NodeId node;
+    uint32_t group, tasks, gpus;
+  };
+  struct Waiting {  // a used node with room for more
+    uint64_t rank;
+    uint32_t used;
+    bool operator<(const Waiting& o) const { return rank > o.rank; }
+  };
+  const Ask& ask(const View& now, ShapeId s);
+  bool place(const View& now, const Plan& plan, JobId j, const Shape& s, const Ask& a, bool most, Relax relax);
+  bool place_group(const View& now, JobId j, const TaskGroup& g, uint32_t group, const Want& w, uint32_t tasks, bool each);
+  bool place_whole(const Shape& s, const Want& w);
+  Want relaxed(const Want& w, Relax r) const;
+  bool suits(NodeId n, const Want& w) const;
+  NodeId next_suited(NodeId n, const Want& w) const;
+  uint64_t fits(const Used& u, const Want& w) const;
+  uint32_t use(NodeId n, uint32_t free);
+  void emit();
+
+  uint32_t nodes_, most_gpus_;
+  const Topology& topology_;
+  const Cluster* cluster_ = nullptr;
+  const NodeIndex* index_ = nullptr;
+  std::vector<NodeId> runs_;     // first nodes of runs of one kind
+  std::vector<Ask> asks_;        // by shape
+  std::vector<uint32_t> stamp_;  // by node: the last job that uses it, as a number of calls
+  std::vector<uint32_t> slot_;   // by node: its place in used_, while its stamp is good
+  uint32_t call_ = 0;
+  std::vector<Used> used_;
+  std::vector<Waiting> heap_;
+  std::vector<Chosen> chosen_;
+  std::vector<uint64_t> mask_;
+  std::vector<Piece> out_;
+};
+
+/// Names of the placers.
+std::span<const PartInfo> placers();
+/// The placer called `name`. `seed` is the run's.
+std::unique_ptr<Placer> make_placer(std::string_view name, const Topology& t, uint64_t seed);
+
+}  // namespace muster
