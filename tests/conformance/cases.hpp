@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "metrics/job_rows.hpp"
+#include "muster/report.hpp"
 #include "muster/simulator.hpp"
 
 namespace conformance {
