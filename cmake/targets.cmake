@@ -15,6 +15,10 @@ target_include_directories(muster_core PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE
 target_link_libraries(muster_core PRIVATE ZLIB::ZLIB zstd::libzstd_shared $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>
                                           $<BUILD_INTERFACE:Boost::headers>)
 muster_flags(muster_core)
+file(GLOB topologies CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/topologies/*.json)
+muster_embed(muster_core topologies ${topologies})
+file(GLOB traces CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/traces/*.csv)
+muster_embed(muster_core traces ${traces})
 
 # Policies see include/ and each other's parts, never src/: what is built here could as well live in another project.
 muster_sources(sources policies)

@@ -13,7 +13,7 @@ uint64_t lowest_bits(uint64_t m, unsigned k) {
   while (k--) rest &= rest - 1;
   return m & ~rest;
 }
-constexpr unsigned kTasksOfPiece = 65535;
+constexpr uint32_t kTasksOfPiece = std::numeric_limits<uint16_t>::max();
 }  // namespace
 
 Placer::Placer(const Topology& t) : nodes_(t.nodes()), most_gpus_(t.most_gpus()), topology_(t), stamp_(t.nodes()), slot_(t.nodes()) {
@@ -28,11 +28,16 @@ const Placer::Ask& Placer::ask(const View& now, ShapeId id) {
   const Shape& s = now.shape_of(id);
   a.built = true;
   for (const TaskGroup& g : s.groups) {
+    TaskGroup& kind = a.kinds.emplace_back();
+    kind.gpu_type = g.gpu_type, kind.gpu_mem_mib = g.gpu_mem_mib;
+  }
+  for (size_t i = 0; i < s.groups.size(); i++) {
+    const TaskGroup& g = s.groups[i];
     Want& w = a.groups.emplace_back();
     w.gpus = g.gpus;
     for (size_t k = 1; k < kMaxKinds; k++)
       if (g.per_task[k] && topology_.limits(k)) w.need[k] = g.per_task[k], w.amounts = true;
-    if (!g.gpu_type.empty() || g.gpu_mem_mib) w.typed.push_back(&g);
+    if (!g.gpu_type.empty() || g.gpu_mem_mib) w.typed.push_back(&a.kinds[i]);
     for (const bool most : {true, false}) {
       const uint32_t tasks = most ? g.max_tasks : g.min_tasks;
       Want& sum = most ? a.all : a.least;
@@ -117,8 +122,8 @@ Placer::Spot Placer::lowest(const Want& w, NodeId from) const {
 
 /// Tasks of `w` that the rest of the node holds.
 uint64_t Placer::fits(const Used& u, const Want& w) const {
-  uint64_t n = std::numeric_limits<uint64_t>::max();
-  if (w.gpus) n = u.gpus / w.gpus;
+  uint64_t n = u.slots;
+  if (w.gpus) n = std::min<uint64_t>(n, u.gpus / w.gpus);
   if (w.amounts)
     for (size_t k = 1; k < kMaxKinds; k++)
       if (w.need[k]) n = std::min(n, u.left[k] > 0 ? uint64_t(u.left[k] / w.need[k]) : 0);
@@ -129,7 +134,7 @@ uint32_t Placer::use(NodeId n, uint32_t free) {
   stamp_[n] = call_;
   slot_[n] = uint32_t(used_.size());
   Used& u = used_.emplace_back();
-  u.node = n, u.gpus = free;
+  u.node = n, u.gpus = free, u.slots = kTasksOfPiece;
   for (size_t k = 1; k < kMaxKinds; k++) u.left[k] = cluster_->free_amount(n, k);
   return slot_[n];
 }
@@ -176,7 +181,9 @@ bool Placer::place(const View& now, const Plan& plan, JobId j, const Shape& s, c
     if (at.node == kNone) return false;
     for (uint32_t i = 0; i < s.groups.size(); i++) {
       const TaskGroup& g = s.groups[i];
-      if (const uint32_t tasks = most ? g.max_tasks : g.min_tasks) chosen_.push_back({at.node, i, tasks, tasks * g.gpus});
+      const uint32_t tasks = most ? g.max_tasks : g.min_tasks;
+      if (tasks > kTasksOfPiece) return false;
+      if (tasks) chosen_.push_back({at.node, i, tasks, tasks * g.gpus});
     }
   } else {
     for (uint32_t i = 0; i < s.groups.size(); i++) {
@@ -192,6 +199,7 @@ bool Placer::place(const View& now, const Plan& plan, JobId j, const Shape& s, c
 bool Placer::place_group(const View& now, JobId j, const TaskGroup& g, uint32_t group, const Want& w, uint32_t tasks, bool each) {
   if (tasks == 0) return true;
   if (w.nothing() && !each) {
+    if (tasks > kTasksOfPiece) return false;
     const Spot at = lowest(w, 0);
     const NodeId n =
         used_.empty() ? at.node : std::min(at.node, std::min_element(used_.begin(), used_.end(), [](const Used& a, const Used& b) {
@@ -211,6 +219,7 @@ bool Placer::place_group(const View& now, JobId j, const TaskGroup& g, uint32_t 
     for (uint32_t u = 0; u < used_.size(); u++) wait(u);
     return seek(w, begin(w));
   };
+  for (Used& u : used_) u.slots = kTasksOfPiece;
   Spot fresh = restart();
   while (tasks) {
     uint32_t u;
@@ -224,7 +233,7 @@ bool Placer::place_group(const View& now, JobId j, const TaskGroup& g, uint32_t 
       fresh = seek(w, after(fresh));
     }
     const uint32_t here = each || !stays() ? 1 : uint32_t(std::min<uint64_t>(tasks, fits(used_[u], w)));
-    used_[u].gpus -= here * w.gpus;
+    used_[u].gpus -= here * w.gpus, used_[u].slots -= here;
     for (size_t k = 1; k < kMaxKinds; k++) used_[u].left[k] -= here * w.need[k];
     chosen_.push_back({used_[u].node, group, here, here * g.gpus});
     tasks -= here;
@@ -237,14 +246,15 @@ bool Placer::place_group(const View& now, JobId j, const TaskGroup& g, uint32_t 
 bool Placer::place_whole(const Shape& s, const Want& w) {
   uint32_t left = s.total_gpus;
   if (index_->whole_gpus() < int64_t(left)) return false;
-  const TaskGroup& g = s.groups[0];
   for (NodeId n = index_->whole().first(); left && n != kNone; n = index_->whole().next(n + 1)) {
     if (!w.typed.empty() && !suits(n, w)) {
       if ((n = next_suited(n, w)) == kNone) break;
       n--;
       continue;
     }
-    if (w.amounts && !cluster_->room(n, g, 1)) continue;
+    bool room = true;
+    for (size_t k = 1; w.amounts && k < kMaxKinds; k++) room &= w.need[k] <= cluster_->free_amount(n, k);
+    if (!room) continue;
     const uint32_t here = std::min(left, topology_.gpus_of(n));
     chosen_.push_back({n, 0, 1, here});
     left -= here;
@@ -283,8 +293,7 @@ void Placer::emit() {
       tasks = 0;
     }
     assert(gpus == 0);
-    for (; tasks; tasks -= std::min(tasks, kTasksOfPiece))
-      out_.push_back(Piece::whole(node, uint16_t(std::min(tasks, kTasksOfPiece)), 0, 0, group));
+    if (tasks) out_.push_back(Piece::whole(node, uint16_t(tasks), 0, 0, group));
   }
 }
 

@@ -74,13 +74,14 @@ class Placer {
   struct Ask {
     bool built = false, simple = false;  // simple: one group, one task, one node, GPUs only
     bool limited = false, typed = false;
+    std::vector<TaskGroup> kinds;  // the groups' wishes for a kind of node, and nothing else of them
     uint32_t gpus = 0, least_gpus = 0;
     std::vector<Want> groups;  // one task of each
     Want all, least;           // all tasks together, at their maximum and minimum
   };
   struct Used {  // a node that has some of the job's tasks already
-    NodeId node;
-    uint32_t gpus;
+    NodeId node = 0;
+    uint32_t gpus = 0, slots = 0;  // free GPUs; tasks that one piece can still count
     Resources left;
   };
   struct Chosen {

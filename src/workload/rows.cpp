@@ -1,0 +1,394 @@
+#include "workload/rows.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "muster/config.hpp"
+#include "workload/message.hpp"
+
+namespace muster {
+namespace {
+
+// Bounds that keep every sum of a run in its type: a submit time and all durations together stay below 2^63 ticks, and an amount times the
+// tasks of a job below 2^63.
+constexpr Time kLatest = Time{1} << 61;
+constexpr Duration kLongest = Duration{1} << 61;
+constexpr Int128 kLongestTotal = Int128{1} << 62;
+constexpr int64_t kMostAmount = int64_t{1} << 62;
+constexpr int64_t kMostCount = ~uint32_t{0};
+constexpr size_t kExamples = 5;
+
+}  // namespace
+
+Rows::Rows(Columns columns, const TraceOptions& options, std::string_view file, TraceResult& result)
+    : columns_(std::move(columns)), options_(options), file_(file), result_(result) {
+  const auto any = [&](std::initializer_list<Field> fields) {
+    return std::any_of(fields.begin(), fields.end(), [&](Field f) { return columns_.has(f); });
+  };
+  plain_request_ = !any({Field::min_tasks, Field::nodes, Field::cpus, Field::memory, Field::gpu_type, Field::locality, Field::spread});
+  has_claims_ = any({Field::estimate, Field::time_limit, Field::deadline, Field::earliest_start, Field::priority});
+  has_costs_ = any({Field::checkpoint_interval, Field::checkpoint_cost, Field::start_cost, Field::restart_cost, Field::gives_back_after});
+  const auto describe = [&](Why why, std::string_view reason, std::string_view phrase) {
+    left_out_[size_t(why)].reason = reason, left_out_[size_t(why)].phrase = phrase;
+  };
+  describe(Why::malformed, "malformed", "are malformed");
+  describe(Why::empty, "no_value", "lack a value");
+  describe(Why::no_duration, "no_duration", "have no duration");
+  describe(Why::not_a_number, "not_a_number", "hold what is no number");
+  describe(Why::negative, "negative", "hold a negative value");
+  describe(Why::too_large, "too_large", "hold too large a value");
+  describe(Why::contradiction, "contradiction", "contradict themselves");
+  describe(Why::duplicate_id, "duplicate_id", "repeat a job's id");
+  describe(Why::unsupported, "unsupported", "ask for what is not modelled");
+  describe(Why::cpu_only, "cpu_only", "ask no GPU");
+  describe(Why::zero_duration, "zero_duration", "last 0 s");
+  Workload& w = result_.workload;
+  if (!columns_.has(Field::tenant)) id_of(w.tenants, tenants_, {});
+  if (!columns_.has(Field::queue)) id_of(w.queues, queues_, {});
+  id_of(types_, type_ids_, {});
+  result_.facts.ids = columns_.has(Field::id);
+}
+
+void Rows::add(std::span<const std::string_view> fields, uint64_t line, const char* fault) {
+  result_.rows++;
+  fields_ = fields;
+  try {
+    if (fault) throw Bad{Why::malformed, Field::none, fault};
+    if (fields.size() != columns_.names.size()) {
+      if (fields.size() < columns_.names.size()) throw Bad{Why::malformed, Field::none, "has fewer fields than the header"};
+      for (size_t i = columns_.names.size(); i < fields.size(); i++)
+        if (!trim(fields[i]).empty()) throw Bad{Why::malformed, Field::none, "has more fields than the header"};
+    }
+    row();
+  } catch (const Bad& bad) {
+    leave_out(bad, line);
+  }
+}
+
+void Rows::leave_out(const Bad& bad, uint64_t line) {
+  LeftOut& l = left_out_[size_t(bad.why)];
+  l.count++;
+  if (l.examples.size() == kExamples && !options_.strict) return;
+  std::string message = std::string(file_);
+  message.append(":").append(std::to_string(line)).append(": ");
+  if (bad.field == Field::none) {
+    message += "the row " + std::string(bad.what);
+  } else {
+    const uint32_t column = bad.field == Field::unsupported ? columns_.unsupported[0] : columns_.at[size_t(bad.field)];
+    message += "column " + printable(columns_.names[column]);
+    if (const auto value = trim(fields_[column]); !value.empty()) message += ": " + quoted(value);
+    message += " " + std::string(bad.what);
+  }
+  if (options_.strict && bad.why < Why::cpu_only) throw InputError(message);
+  if (l.examples.size() < kExamples) l.examples.push_back(message + "; row left out");
+}
+
+void Rows::refuse(Parsed p, Field f) const {
+  switch (p) {
+    case Parsed::negative: throw Bad{Why::negative, f, "is negative"};
+    case Parsed::too_large: throw Bad{Why::too_large, f, "is too large"};
+    case Parsed::not_whole: throw Bad{Why::not_a_number, f, "is not a whole number"};
+    case Parsed::empty: throw Bad{Why::empty, f, "is empty"};
+    default: throw Bad{Why::not_a_number, f, "is not a number"};
+  }
+}
+
+bool Rows::amount(Field f, Rounding rounding, int64_t most, int64_t& out) const {
+  const auto s = trim(field(f));
+  if (s.empty()) return false;
+  const Scale scale = columns_.scale[size_t(f)];
+  if (scale == Scale{} && parse_plain(s, out)) {
+    if (out > most) refuse(Parsed::too_large, f);
+  } else if (const Parsed p = parse_number(s, scale, rounding, most, out); p != Parsed::ok) {
+    refuse(p, f);
+  }
+  return true;
+}
+
+bool Rows::instant(Field f, Time& out) const {
+  const auto s = trim(field(f));
+  if (s.empty()) return false;
+  if (looks_like_date(s)) {
+    if (!result_.facts.dates) throw Bad{Why::contradiction, f, "is a date, while rows above count from zero"};
+    if (!parse_date(s, out)) throw Bad{Why::not_a_number, f, "is not a date (YYYY-MM-DD hh:mm:ss, from 1970)"};
+    return true;
+  }
+  const Scale scale = columns_.scale[size_t(f)];
+  if (parse_plain(s, out) && out < 1'000'000'000 && scale.den == 1) {
+    out *= scale.num;
+  } else if (const Parsed p = parse_number(s, scale, Rounding::nearest, kLatest, out); p != Parsed::ok) {
+    refuse(p, f);
+  }
+  if (result_.facts.dates) throw Bad{Why::contradiction, f, "is a number, while rows above have dates"};
+  return true;
+}
+
+bool Rows::span(Field f, Duration& out) const {
+  const auto s = trim(field(f));
+  if (s.empty()) return false;
+  const Scale scale = columns_.scale[size_t(f)];
+  if (parse_plain(s, out) && out < 100'000'000 && scale.den == 1) {
+    out *= scale.num;
+    return true;
+  }
+  const Parsed p = parse_number(s, scale, Rounding::nearest, kLongest, out);
+  if (p == Parsed::ok) return true;
+  if (p != Parsed::not_a_number || s.size() > 64 || s[0] < '0' || s[0] > '9') refuse(p, f);
+  try {
+    out = parse_duration(s, scale.num);
+  } catch (const InputError&) {
+    throw Bad{Why::not_a_number, f, "is not a duration (a number, 1h30m, 2-01:00:00)"};
+  }
+  if (out > kLongest) refuse(Parsed::too_large, f);
+  return true;
+}
+
+bool Rows::small(Field f, int32_t& out) const {
+  auto s = trim(field(f));
+  if (s.empty()) return false;
+  const bool minus = s[0] == '-';
+  if (minus) s.remove_prefix(1);
+  int64_t v = 0;
+  if (const Parsed p = parse_number(s, {}, Rounding::exact, std::numeric_limits<int32_t>::max(), v); p != Parsed::ok)
+    refuse(p == Parsed::empty || p == Parsed::negative ? Parsed::not_a_number : p, f);
+  out = int32_t(minus ? -v : v);
+  return true;
+}
+
+Duration Rows::work() const {
+  Duration stated = kNever;
+  span(Field::duration, stated);
+  Time start = 0, end = 0;
+  if (columns_.has(Field::start) && columns_.has(Field::end) && instant(Field::start, start) && instant(Field::end, end)) {
+    if (end < start) throw Bad{Why::contradiction, Field::end, "is before the start"};
+    if (stated != kNever && std::abs(stated - (end - start)) > kSecond) result_.facts.other_durations++;
+    return end - start;
+  }
+  if (stated == kNever && !options_.open_ended)
+    throw Bad{Why::no_duration, columns_.has(Field::duration) ? Field::duration : Field::end, "is empty"};
+  return stated;
+}
+
+Rows::Request Rows::request() {
+  Request r;
+  int64_t gpus = 0, tasks = 1, total = 0;
+  const bool by_task = columns_.has(Field::tasks) || columns_.has(Field::gpus_per_task);
+  const bool states_total = amount(Field::gpus, Rounding::exact, kMostCount, total);
+  if (by_task) {
+    amount(Field::tasks, Rounding::exact, kMostCount, tasks);
+    if (tasks < 1) throw Bad{Why::contradiction, Field::tasks, "is less than one task"};
+    const bool states_each = amount(Field::gpus_per_task, Rounding::exact, kMostCount, gpus);
+    if (states_each && gpus * tasks > kMostCount) throw Bad{Why::too_large, Field::gpus_per_task, "times the tasks is too large"};
+    if (!states_each && states_total) {
+      if (total % tasks != 0) throw Bad{Why::contradiction, Field::gpus, "is not a multiple of the tasks"};
+      gpus = total / tasks;
+    } else if (states_each && states_total && gpus * tasks != total) {
+      throw Bad{Why::contradiction, Field::gpus, "is not tasks times GPUs per task"};
+    }
+  } else {
+    if (columns_.has(Field::gpus) && !states_total) throw Bad{Why::empty, Field::gpus, "is empty"};
+    gpus = total;
+    r.nodes = Nodes::one;
+  }
+  r.gpus = uint32_t(gpus), r.tasks = r.min_tasks = uint32_t(tasks);
+  if (plain_request_) return r;
+
+  int64_t least = tasks, over = 0;
+  if (amount(Field::min_tasks, Rounding::exact, kMostCount, least) && (least < 1 || least > tasks))
+    throw Bad{Why::contradiction, Field::min_tasks, "is not from 1 to the number of tasks"};
+  r.min_tasks = uint32_t(least);
+  if (amount(Field::nodes, Rounding::exact, kMostCount, over) && over > 1 && !by_task) r.over = uint32_t(over), r.nodes = Nodes::each;
+  if (amount(Field::cpus, Rounding::up, kMostAmount, r.cpus) && r.cpus > kMostAmount / tasks)
+    throw Bad{Why::too_large, Field::cpus, "times the tasks is too large"};
+  if (amount(Field::memory, Rounding::up, kMostAmount, r.memory) && r.memory > kMostAmount / tasks)
+    throw Bad{Why::too_large, Field::memory, "times the tasks is too large"};
+  r.type = id_of(types_, type_ids_, trim(field(Field::gpu_type)));
+  if (const auto s = trim(field(Field::locality)); s == "node") {
+    // One task is on one node in any case; Nodes::one with a single task is kept for rows that state only GPUs.
+    if (tasks > 1) r.nodes = Nodes::one;
+  } else if (!s.empty() && s != "none" && s != "any") {
+    throw Bad{Why::unsupported, Field::locality, "is not one of node, none"};
+  }
+  if (const auto s = trim(field(Field::spread)); s == "one-per-node") {
+    if (r.nodes == Nodes::one && tasks > 1) throw Bad{Why::contradiction, Field::spread, "and one node for all tasks exclude each other"};
+    if (tasks > 1) r.nodes = Nodes::each;
+  } else if (!s.empty() && s != "none") {
+    throw Bad{Why::unsupported, Field::spread, "is not one of one-per-node, none"};
+  }
+  return r;
+}
+
+ShapeId Rows::shape_of(const Request& r) {
+  if (last_shape_ != kNone && r == last_request_) return last_shape_;
+  uint64_t h = mix(uint64_t(r.gpus) << 32 | r.tasks);
+  h = mix(h ^ (uint64_t(r.min_tasks) << 32 | r.over)) + uint64_t(r.nodes);
+  h = mix(mix(h ^ uint64_t(r.cpus)) ^ uint64_t(r.memory)) + r.type;
+  auto& shapes = result_.workload.shapes;
+  const uint32_t next = uint32_t(shapes.size());
+  const ShapeId id = shapes_.find_or_add(mix(h), next, [&](uint32_t i) { return requests_[i] == r; });
+  if (id == next) {
+    Shape s;
+    const auto group = [&](uint32_t tasks, uint32_t least, uint32_t gpus, int64_t parts) {
+      TaskGroup g;
+      g.max_tasks = tasks, g.min_tasks = least, g.gpus = gpus, g.gpu_type = types_[r.type];
+      g.per_task[kGpu] = int64_t{gpus} * kMilli;
+      g.per_task[kCpu] = (r.cpus + parts - 1) / parts;
+      g.per_task[kMem] = (r.memory + parts - 1) / parts;
+      s.groups.push_back(g);
+    };
+    if (r.over > 1) {
+      const uint32_t each = r.gpus / r.over, more = r.gpus % r.over;
+      if (more) group(more, more, each + 1, r.over);
+      group(r.over - more, r.over - more, each, r.over);
+      s.total_gpus = r.gpus;
+    } else {
+      group(r.tasks, r.min_tasks, r.gpus, 1);
+      s.total_gpus = r.gpus * r.tasks;
+    }
+    s.nodes = r.nodes;
+    s.fixed = r.min_tasks == r.tasks;
+    shapes.push_back(std::move(s));
+    requests_.push_back(r);
+  }
+  last_request_ = r, last_shape_ = id;
+  return id;
+}
+
+void Rows::claims(Job& job) const {
+  span(Field::estimate, job.estimate);
+  span(Field::time_limit, job.time_limit);
+  instant(Field::deadline, job.deadline);
+  instant(Field::earliest_start, job.earliest_start);
+  small(Field::priority, job.priority);
+}
+
+LifeCosts Rows::costs() const {
+  LifeCosts c;
+  const auto s = trim(field(Field::checkpoint_interval));
+  if (s == "never")
+    c.checkpoint_interval = kNever;
+  else
+    span(Field::checkpoint_interval, c.checkpoint_interval);
+  span(Field::checkpoint_cost, c.checkpoint_cost);
+  span(Field::start_cost, c.start_cost);
+  c.restart_cost = c.start_cost;
+  span(Field::restart_cost, c.restart_cost);
+  span(Field::gives_back_after, c.gives_back_after);
+  return c;
+}
+
+Fate Rows::fate() {
+  std::string s;
+  for (const char c : trim(field(Field::fate)).substr(0, 32)) {
+    if (c == ' ') break;  // "CANCELLED by 1234"
+    s += c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+  }
+  const auto is = [&](std::initializer_list<const char*> words) { return std::find(words.begin(), words.end(), s) != words.end(); };
+  if (s.empty() || is({"done", "completed", "complete", "success", "succeeded", "pass", "passed", "finished", "terminated"})) return Fate::done;
+  if (is({"failed", "fail", "failure", "error", "timeout", "node_fail", "out_of_memory"})) return Fate::failed;
+  if (is({"cancelled", "canceled", "killed"})) return Fate::cancelled;
+  result_.facts.unknown_fates++;
+  return Fate::done;
+}
+
+uint32_t Rows::id_of(Names& names, IdTable& table, std::string_view s) {
+  const uint32_t next = uint32_t(names.size());
+  const uint32_t id = table.find_or_add(hash_text(s), next, [&](uint32_t i) { return names[i] == s; });
+  if (id == next) names.add(s);
+  return id;
+}
+
+/// Whether a job above has this id; else it is remembered under the number of the next job.
+bool Rows::known_id(std::string_view id) {
+  const Names& names = result_.workload.names;
+  const uint32_t next = uint32_t(names.size());
+  if (ids_ascend_) {
+    // Ids that only grow (in length, then in order) cannot repeat: no table is needed for the usual numbered file.
+    if (next == 0) return false;
+    const auto last = names[next - 1];
+    if (id.size() != last.size() ? id.size() > last.size() : id > last) return false;
+    ids_ascend_ = false;
+    for (uint32_t i = 0; i < next; i++) ids_.find_or_add(hash_text(names[i]), i, [](uint32_t) { return false; });
+  }
+  return ids_.find_or_add(hash_text(id), next, [&](uint32_t i) { return names[i] == id; }) != next;
+}
+
+void Rows::row() {
+  Workload& w = result_.workload;
+  TraceFacts& facts = result_.facts;
+  Job job;
+  JobTruth truth;
+  const auto submit = trim(field(Field::submit));
+  if (w.jobs.empty()) facts.dates = looks_like_date(submit);  // the first row that is used decides for all
+  if (!instant(Field::submit, job.submit)) throw Bad{Why::empty, Field::submit, "is empty"};
+  for (const uint32_t column : columns_.unsupported)
+    if (!trim(fields_[column]).empty()) throw Bad{Why::unsupported, Field::unsupported, "is not modelled yet"};
+  const Request wish = request();
+  truth.work = work();
+  if (has_claims_) claims(job);
+  LifeCosts costs;
+  if (has_costs_) costs = this->costs();
+  const bool cpu_only = wish.gpus == 0;
+  if (cpu_only && options_.drop_cpu_only) throw Bad{Why::cpu_only, columns_.has(Field::gpus) ? Field::gpus : Field::submit, "asks no GPU"};
+  if (truth.work == 0 && options_.drop_zero_duration) throw Bad{Why::zero_duration, Field::none, "lasts 0 s"};
+  if (truth.work != kNever && total_ + truth.work > kLongestTotal)
+    throw Bad{Why::too_large, columns_.has(Field::duration) ? Field::duration : Field::end, "makes the sum of all durations too large"};
+  if (columns_.has(Field::id)) {
+    const auto id = trim(field(Field::id));
+    if (id.empty()) throw Bad{Why::empty, Field::id, "is empty"};
+    if (known_id(id)) throw Bad{Why::duplicate_id, Field::id, "is the id of a job above"};
+    w.names.add(id);
+  } else {
+    w.names.add(std::to_string(result_.rows));
+  }
+  // From here on the row is used.
+  if (truth.work != kNever)
+    total_ += truth.work;
+  else
+    facts.open_ended++;
+  if (columns_.has(Field::fate)) truth.fate = fate();
+  if (columns_.has(Field::tenant)) job.tenant = id_of(w.tenants, tenants_, trim(field(Field::tenant)));
+  if (columns_.has(Field::queue)) job.queue = id_of(w.queues, queues_, trim(field(Field::queue)));
+  job.shape = shape_of(wish);
+  if (has_costs_) {
+    uint64_t h = 0;
+    for (const int64_t v : {costs.checkpoint_interval, costs.checkpoint_cost, costs.start_cost, costs.restart_cost, costs.gives_back_after})
+      h = mix(h ^ uint64_t(v));
+    const uint32_t next = uint32_t(w.costs.size());
+    truth.costs = costs == LifeCosts{} ? 0 : costs_.find_or_add(h, next, [&](uint32_t i) { return w.costs[i] == costs; });
+    if (truth.costs == next) w.costs.push_back(costs);
+  }
+  facts.cpu_only += cpu_only;
+  facts.zero_duration += truth.work == 0;
+  if (job.submit < last_submit_) facts.unsorted++, sorted_ = false;
+  last_submit_ = job.submit;
+  if (job.submit < least_) least_ = job.submit, first_submit_ = submit;
+  w.jobs.push_back(job);
+  w.truths.push_back(truth);
+}
+
+void Rows::finish() {
+  Workload& w = result_.workload;
+  if (!sorted_) {
+    std::vector<uint32_t> order(w.jobs.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return w.jobs[a].submit < w.jobs[b].submit; });
+    std::vector<Job> jobs;
+    std::vector<JobTruth> truths;
+    jobs.reserve(order.size()), truths.reserve(order.size());
+    for (const uint32_t i : order) jobs.push_back(w.jobs[i]), truths.push_back(w.truths[i]);
+    w.jobs = std::move(jobs), w.truths = std::move(truths);
+    w.names = w.names.permuted(order);
+  }
+  if (!w.jobs.empty()) w.origin = least_;
+  if (result_.facts.dates) w.origin_text = first_submit_;
+  for (auto& job : w.jobs) {
+    job.submit -= w.origin;
+    if (job.deadline != kNever) job.deadline -= w.origin;
+    job.earliest_start = std::max(job.earliest_start - w.origin, Time{0});
+  }
+  for (auto& l : left_out_)
+    if (l.count) result_.left_out.push_back(std::move(l));
+}
+
+}  // namespace muster
