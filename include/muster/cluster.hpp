@@ -86,6 +86,9 @@ class Cluster {
   }
   bool cordoned(NodeId n) const { return cordoned_[n] & 1; }  ///< takes nobody new; who is there may stay
   bool removed(NodeId n) const { return cordoned_[n] & 2; }   ///< not installed
+  bool down(NodeId n) const { return cordoned_[n] & 4; }      ///< the whole node, with its CPUs
+  /// Takes work at all: installed, not cordoned, not down.
+  bool usable(NodeId n) const { return cordoned_[n] == 0; }
   int64_t free_gpus() const { return free_gpus_; }            ///< sum of free() over all nodes
   int64_t free_now_gpus() const { return free_gpus_ - free_draining_; }
   int64_t installed() const { return installed_; }            ///< GPUs of nodes that are not removed
@@ -113,7 +116,8 @@ class Cluster {
   /// Whether the piece's devices still drain for somebody.
   bool waits(const Shape& s, const Piece& p) const;
   void set_bad(NodeId n, unsigned w, uint64_t mask);
-  void set_cordoned(NodeId n, bool on);
+  void set_cordoned(NodeId n, bool on) { set_flag(n, 1, on); }
+  void set_down(NodeId n, bool on) { set_flag(n, 4, on); }
   void set_removed(NodeId n, bool on);
   void set_geometry(GpuId g, uint8_t starts);
   GpuId gpu_of(const Piece& p) const { return topology_.first_gpu(p.node) + p.gpu(); }
@@ -125,7 +129,7 @@ class Cluster {
   struct Others {
     int64_t free[kMaxKinds] = {}, draining[kMaxKinds] = {};
   };
-  bool usable(NodeId n) const { return cordoned_[n] == 0; }
+  void set_flag(NodeId n, uint8_t flag, bool on);
   Word& at(NodeId n, unsigned w) { return words_[word_first_[n] + w]; }
   const Word& at(NodeId n, unsigned w) const { return words_[word_first_[n] + w]; }
   uint32_t slot(GpuId g);

@@ -64,7 +64,7 @@ bool Cluster::room(NodeId n, const TaskGroup& g, unsigned tasks) const {
 
 void Cluster::take(JobId j, const Shape& s, const Piece& p, bool stays) {
   if (p.node >= topology_.nodes()) throw Conflict{p.node, kNone, kNone, "no such node"};
-  if (!stays && !usable(p.node)) throw Conflict{p.node, kNone, kNone, removed(p.node) ? "the node is not installed" : "the node takes no new work"};
+  if (!stays && !usable(p.node)) throw Conflict{p.node, kNone, kNone, removed(p.node) ? "the node is not installed" : down(p.node) ? "the node is down" : "the node takes no new work"};
   const TaskGroup& g = s.groups[p.group];
   if (!others_.empty() && p.tasks) {
     for (size_t k = 1; k < kMaxKinds; k++)
@@ -147,20 +147,23 @@ void Cluster::set_bad(NodeId n, unsigned w, uint64_t mask) {
   edit(n, w, [&](Word& x) { x.bad = mask; });
 }
 
-void Cluster::set_cordoned(NodeId n, bool on) {
-  for (unsigned w = 0; w < words(n); w++) free_gpus_ -= std::popcount(free(n, w)), free_draining_ -= std::popcount(free(n, w) & draining(n, w));
-  cordoned_[n] = uint8_t((cordoned_[n] & ~1) | int(on));
-  for (unsigned w = 0; w < words(n); w++) free_gpus_ += std::popcount(free(n, w)), free_draining_ += std::popcount(free(n, w) & draining(n, w));
+void Cluster::set_flag(NodeId n, uint8_t flag, bool on) {
+  const auto count = [&](int64_t sign) {
+    for (unsigned w = 0; w < words(n); w++) {
+      free_gpus_ += sign * std::popcount(free(n, w));
+      free_draining_ += sign * std::popcount(free(n, w) & draining(n, w));
+    }
+  };
+  count(-1);
+  cordoned_[n] = uint8_t(on ? cordoned_[n] | flag : cordoned_[n] & ~flag);
+  count(1);
   touch(n);
 }
 
 void Cluster::set_removed(NodeId n, bool on) {
   if (removed(n) == on) return;
-  for (unsigned w = 0; w < words(n); w++) free_gpus_ -= std::popcount(free(n, w)), free_draining_ -= std::popcount(free(n, w) & draining(n, w));
-  cordoned_[n] = uint8_t((cordoned_[n] & ~2) | (on ? 2 : 0));
-  for (unsigned w = 0; w < words(n); w++) free_gpus_ += std::popcount(free(n, w)), free_draining_ += std::popcount(free(n, w) & draining(n, w));
+  set_flag(n, 2, on);
   installed_ += on ? -int64_t(topology_.gpus_of(n)) : int64_t(topology_.gpus_of(n));
-  touch(n);
 }
 
 void Cluster::set_geometry(GpuId g, uint8_t starts) {

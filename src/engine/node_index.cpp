@@ -12,8 +12,7 @@ NodeIndex::NodeIndex(const Topology& t, const Cluster& c)
 
 void NodeIndex::update(NodeId n) {
   const uint32_t size = topology_.gpus_of(n), from = count_of_[n];
-  const bool usable = !cluster_.cordoned(n) && !cluster_.removed(n);
-  const uint32_t to = usable ? cluster_.free_now_count(n) : kNone;
+  const uint32_t to = cluster_.usable(n) ? cluster_.free_now_count(n) : kNone;
   if (from != to) {
     count_of_[n] = to;
     if (from != kNone) {

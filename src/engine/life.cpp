@@ -1,0 +1,183 @@
+// A job's life: progress, time, its end.
+#include <algorithm>
+
+#include "engine/engine.hpp"
+
+namespace muster {
+
+namespace {
+
+/// Run time spent computing in the first `x` ticks of a cycle of computing and writing checkpoints.
+Duration computing(Duration x, Duration interval, Duration cost) {
+  const Duration cycle = interval + cost;
+  return x / cycle * interval + std::min(x % cycle, interval);
+}
+
+/// Time to compute for `need` more ticks from `phase` on, checkpoints included; none is written at the very end.
+Int128 with_checkpoints(Int128 need, Duration phase, const LifeCosts& c) {
+  const Duration interval = c.checkpoint_interval;
+  if (interval == 0 || interval == kNever || c.checkpoint_cost == 0 || need == 0) return need;
+  Int128 writing = 0;
+  if (phase >= interval) writing = interval + c.checkpoint_cost - phase, phase = 0;
+  const Int128 rest = need - (interval - phase);
+  return need + writing + (rest > 0 ? (rest + interval - 1) / interval * c.checkpoint_cost : 0);
+}
+
+}  // namespace
+
+/// Brings time and progress up to now, at the speed that has held since the last change.
+void Simulator::Engine::settle(JobId j) {
+  Live& l = w.live[j];
+  const Duration dt = w.now - l.since;
+  l.since = w.now;
+  if (dt == 0) return;
+  const bool first = l.starts == 0;
+  switch (l.state) {
+    case State::queued:
+    case State::claimed:
+      if (w.drains(j)) w.rare_of(j).drain += dt;
+      else first ? l.queue_first += dt : w.rare_of(j).requeue += dt;
+      return;
+    case State::starting:
+      (l.starts > 1 ? w.rare_of(j).restart : w.rare_of(j).start_first) += dt;
+      return;
+    case State::draining:
+      w.rare_of(j).drain += dt;
+      return;
+    case State::running: break;
+    default: return;
+  }
+  const LifeCosts& c = w.costs(j);
+  const int64_t rate = int64_t(l.at.gpus) * kMilli;
+  const auto credit = [&](Duration t) { return l.speed == kFullSpeed ? t : Duration(Int128(t) * l.speed / kFullSpeed); };
+  if (c.checkpoint_interval == 0) {  // every instant is safe
+    if (l.left != kNever) l.left -= std::min(l.left, credit(dt));
+    l.work += dt;
+    l.computed += Int128(dt) * rate;
+    return;
+  }
+  Rare& r = w.rare_of(j);
+  const bool cycles = c.checkpoint_interval != kNever;
+  const Duration to = r.phase + dt;
+  const Duration computed = cycles ? computing(to, c.checkpoint_interval, c.checkpoint_cost) - computing(r.phase, c.checkpoint_interval, c.checkpoint_cost) : dt;
+  const Duration done = l.left == kNever ? credit(computed) : std::min(l.left, credit(computed));
+  if (l.left != kNever) l.left -= done;
+  l.computed += Int128(computed) * rate;
+  const Duration cycle = cycles ? c.checkpoint_interval + c.checkpoint_cost : 0;
+  if (!cycles || to < cycle) {
+    r.risk_run += computed, r.risk_write += dt - computed, r.risk_work += done, r.risk_computed += Int128(computed) * rate;
+    r.phase = cycles ? to : 0;
+    return;
+  }
+  r.phase = to % cycle;
+  const Duration run = std::min(r.phase, c.checkpoint_interval), write = r.phase - run;
+  l.work += r.risk_run + computed - run;
+  r.checkpoint += r.risk_write + (dt - computed) - write;
+  r.risk_run = run, r.risk_write = write, r.risk_work = std::min(done, credit(run)), r.risk_computed = Int128(run) * rate;
+}
+
+/// Arms the timer of its end, or of its time limit if that comes first.
+void Simulator::Engine::forecast(JobId j) {
+  Live& l = w.live[j];
+  const Job& job = w.job(j);
+  const Shape& s = w.shape(j);
+  const Pieces at = PieceStore::pieces(l.at);
+  int64_t speed = options.model ? options.model->speed(j, at, w.cluster) : kFullSpeed;
+  if (!s.fixed) speed *= tasks_of(at);  // its work is counted in task-microseconds
+  l.speed = speed;
+  l.timer = 0;
+  Time due = kNever;
+  if (speed > 0 && l.left != kNever) {
+    const Int128 need = speed == kFullSpeed ? Int128(l.left) : (Int128(l.left) * kFullSpeed + speed - 1) / speed;
+    const Int128 at_end = w.now + with_checkpoints(need, l.rare == kNone ? 0 : w.rare[l.rare].phase, w.costs(j));
+    if (at_end < kNever) due = Time(at_end);
+  }
+  Rank rank = Rank::finish;
+  if (job.time_limit != kNever) {
+    const Int128 limit = Int128(w.now) + std::max<Duration>(0, job.time_limit - view.ran(j));
+    if (limit < due) due = Time(limit), rank = Rank::limit;
+  }
+  if (due != kNever) l.timer = arm(due, rank, j);
+}
+
+/// Counts its devices as held, or no longer. Returns the change in milli-GPUs.
+int64_t Simulator::Engine::count(JobId j, bool on) {
+  Live& l = w.live[j];
+  if (l.counted == on) return 0;
+  l.counted = on;
+  return (on ? 1 : -1) * int64_t(l.at.gpus) * kMilli;
+}
+
+TimeParts Simulator::Engine::parts(JobId j) const {
+  const Live& l = w.live[j];
+  TimeParts t;
+  t.queue_first = l.queue_first, t.work = l.work;
+  if (l.rare != kNone) {
+    const Rare& r = w.rare[l.rare];
+    t.requeue = r.requeue, t.start_first = r.start_first, t.checkpoint = r.checkpoint, t.drain = r.drain, t.restart = r.restart, t.lost = r.lost;
+  }
+  return t;
+}
+
+/// The job leaves for good, whatever it holds, drains or waits for.
+void Simulator::Engine::end(JobId j, State s, Reason reason) {
+  Live& l = w.live[j];
+  settle(j);
+  if (s == State::done || s == State::unfinished || s == State::failed) keep_risk(j);
+  const bool waited = l.state == State::queued || l.state == State::claimed;
+  int64_t held = count(j, false);
+  const Held at = l.at;
+  const Pieces old = PieceStore::pieces(at);
+  const Shape& shape = w.shape(j);
+  for (const Piece& p : old) w.cluster.give(j, shape, p);
+  w.usage[w.job(j).tenant] -= int64_t(at.gpus) * kMilli;
+  if (l.state == State::claimed) std::erase(claimed, j);
+  if (l.state == State::running || l.state == State::starting || l.state == State::draining) busy--;
+  w.placed.erase(j), w.queue.erase(j);
+  Duration lost = 0;
+  Int128 lost_gpu = 0;
+  if (l.rare != kNone) {  // what no checkpoint holds of a job that was killed
+    Rare& r = w.rare[l.rare];
+    lost = r.risk_run + r.risk_write, lost_gpu = r.risk_computed;
+    r.lost += lost;
+    r.risk_run = r.risk_write = r.risk_work = 0, r.risk_computed = 0;
+  }
+  l.state = s, l.timer = 0, l.at.count = 0, l.at.gpus = 0;
+  while (w.drains(j)) {
+    const uint32_t d = drain_head[j];
+    held -= int64_t(drains[d].held.gpus) * kMilli;
+    if (drains[d].held.count > 1) doomed.push_back(drains[d].held);
+    close_drain(d);
+  }
+  disturb(j, old);
+  if (!at.count && s != State::done) l.reason = reason;
+  if (!observers.empty()) {
+    Record& r = record(What::end, j, at);
+    r.reason = reason, r.held += held, r.waiting = waited ? -1 : 0, r.computed = l.computed, r.lost = lost_gpu, r.lost_time = lost;
+    r.time = times.put(parts(j));
+  }
+  // The policy's own doing is no news to it.
+  if (s != State::rejected && s != State::dropped) happened(What::end, j, at);
+  else if (at.count > 1) doomed.push_back(at);
+  left--;
+  devices_back = true;
+}
+
+/// Notes who shares a GPU with these pieces; reforecast() looks at them once the instant is over.
+void Simulator::Engine::disturb(JobId j, Pieces p) {
+  if (!options.model) return;
+  for (const Piece& q : p)
+    if (q.share != Share::whole)
+      for (JobId k : w.cluster.shared(w.cluster.gpu_of(q))->jobs)
+        if (k != j) disturbed.push_back(k);
+}
+
+void Simulator::Engine::reforecast() {
+  std::sort(disturbed.begin(), disturbed.end());
+  disturbed.erase(std::unique(disturbed.begin(), disturbed.end()), disturbed.end());
+  for (JobId j : disturbed)
+    if (w.live[j].state == State::running) settle(j), forecast(j);
+  disturbed.clear();
+}
+
+}  // namespace muster
