@@ -207,12 +207,12 @@ Command completion_command() {
   return {.name = "completion",
           .summary = "print a completion script for bash, zsh or fish",
           .usage = "bash|zsh|fish",
-          .examples = ". <(muster completion bash)",
+          .examples = "  . <(muster completion bash)\n",
           .least = 1,
           .most = 1,
           .run = run_completion};
 }
 
-Command man_command() { return {.name = "man", .summary = "print the manual page", .examples = "muster man | man -l -", .run = run_man}; }
+Command man_command() { return {.name = "man", .summary = "print the manual page", .examples = "  muster man | man -l -\n", .run = run_man}; }
 
 }  // namespace muster::cli

@@ -49,7 +49,7 @@ void set_attribute(const Line& line, NodeKind& kind, std::string_view key, std::
   else if (key.starts_with("gpu_mem_"))
     kind.gpu_mem_mib = *amount;
   else {
-    const std::string_view near = nearest_name(key, kAttributes);
+    const std::string near = nearest_name(key, kAttributes);
     line.fail("no attribute of a node is called " + in_quotes(key) +
               (near.empty() ? "; there are cpus, mem_gib, mem_mib, gpu_type, gpu_mem_gib and gpu_mem_mib" : "; did you mean " + std::string(near) + "?"));
   }
