@@ -27,6 +27,8 @@ Command policies_command();
 Command trace_command();
 Command validate_command();
 Command generate_command();
+Command compare_command();
+Command diff_command();
 Command completion_command();
 Command man_command();
 
