@@ -1,4 +1,4 @@
-#include "report/json_text.hpp"
+#include "text/json_text.hpp"
 
 #include <charconv>
 #include <cmath>
