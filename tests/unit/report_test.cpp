@@ -30,7 +30,8 @@ std::string read(const fs::path& p) {
 }
 
 struct Folder {
-  fs::path path = fs::path(testing::TempDir()) / ("muster-" + std::to_string(::getpid()));
+  static inline int made = 0;
+  fs::path path = fs::path(testing::TempDir()) / ("muster-" + std::to_string(::getpid()) + "-" + std::to_string(made++));
   Folder() { fs::create_directories(path); }
   ~Folder() { fs::remove_all(path); }
 };
@@ -189,8 +190,6 @@ TEST(TopologyJson, BuildsTheSameTreeAgain) {
   for (const Topology& t : {Topology::parse_line("rack:4 node:8 socket:2 switch:2 gpu:2"), Topology::parse_line("node:3"), Topology::parse_line("gpu:1"),
                             Topology::build(uneven)}) {
     const std::string text = topology_json(t);
-    Config c;
-    Folder folder;
     Recorded run("node:1 gpu:1");
     run.topology = t;
     const std::string records = results_of(std::move(run)).records;
