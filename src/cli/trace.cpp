@@ -1,12 +1,12 @@
 // muster trace info and muster validate: what a careful person checks before a run.
 #include <algorithm>
-#include <map>
+#include <cmath>
 
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"
 #include "text/numbers.hpp"
 #include "topology/draw.hpp"
-#include "workload/fits.hpp"
+#include "workload/info.hpp"
 
 namespace muster::cli {
 namespace {
@@ -18,13 +18,6 @@ void line(Console& console, std::string_view label, const std::string& text) {
 }
 
 std::string jobs(uint64_t n) { return with_commas(int64_t(n)) + (n == 1 ? " job" : " jobs"); }
-
-/// min, median, 90 %, max of sorted values.
-template <class F>
-std::string spread(const std::vector<int64_t>& sorted, F text) {
-  const auto at = [&](size_t percent) { return text(sorted[(sorted.size() * percent + 99) / 100 - 1]); };
-  return "least " + text(sorted.front()) + "   median " + at(50) + "   90 % " + at(90) + "   most " + text(sorted.back());
-}
 
 void rows(const TraceResult& t, Console& console) {
   uint64_t left_out = 0;
@@ -45,52 +38,56 @@ void columns(const TraceFacts& f, Console& console) {
   if (!unused.empty()) line(console, "", "not used: " + unused);
 }
 
-void times(const Workload& w, const TraceFacts& f, Console& console) {
-  const Duration span = w.jobs.back().submit;
-  std::string origin = w.origin_text.empty() ? std::to_string(w.origin / kSecond) + " s" : w.origin_text;
-  line(console, "span", format_duration(span) + " from the first submit (" + origin + ") to the last");
-  std::vector<int64_t> lengths;
-  for (const JobTruth& t : w.truths)
-    if (t.work != kNever) lengths.push_back(t.work);
-  std::sort(lengths.begin(), lengths.end());
-  if (!lengths.empty()) line(console, "durations", spread(lengths, [](int64_t d) { return format_duration(d); }));
-  if (f.open_ended) line(console, "", jobs(f.open_ended) + " without a duration");
-  if (f.zero_duration) line(console, "", jobs(f.zero_duration) + " of no length");
+std::string gpu_hours(Int128 gpu_time) {
+  return with_commas(int64_t(gpu_time / (Int128{3600} * kSecond))) + " GPU h";
 }
 
-void sizes(const Workload& w, const TraceFacts& f, Console& console) {
-  std::map<uint32_t, uint64_t> count;
-  std::vector<int64_t> all;
-  for (const Job& j : w.jobs) count[w.shapes[j.shape].total_gpus]++, all.push_back(w.shapes[j.shape].total_gpus);
-  std::sort(all.begin(), all.end());
-  line(console, "GPUs a job", spread(all, [](int64_t n) { return with_commas(n); }));
-  std::string text;
-  std::vector<std::pair<uint64_t, uint32_t>> common;
-  for (const auto& [gpus, n] : count) common.emplace_back(n, gpus);
-  std::stable_sort(common.begin(), common.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (size_t i = 0; i < std::min<size_t>(common.size(), 5); i++)
-    text += (i ? "   " : "") + std::to_string(common[i].second) + ": " + jobs(common[i].first);
-  line(console, "", "most common " + text);
-  if (f.cpu_only) line(console, "", jobs(f.cpu_only) + " without a GPU");
+void body(const TraceResult& t, const TraceInfo& info, Console& console) {
+  const Workload& w = t.workload;
+  const std::string origin = w.origin_text.empty() ? std::to_string(w.origin / kSecond) + " s" : w.origin_text;
+  line(console, "span", format_duration(info.span) + " from the first submit (" + origin + ") to the last");
+  line(console, "duration", "least " + format_duration(info.shortest) + "   median " + format_duration(info.p50) + "   p90 " +
+                                format_duration(info.p90) + "   p99 " + format_duration(info.p99) + "   most " + format_duration(info.longest));
+  const auto some = [&](uint64_t n, const char* what) {
+    if (n) line(console, "", jobs(n) + " " + what);
+  };
+  some(t.facts.open_ended, "without a duration");
+  some(t.facts.zero_duration, "of no length");
+  line(console, "GPU time", gpu_hours(info.gpu_time) + " asked");
+  size_t shown = 0;
+  for (const auto& [gpus, size] : info.sizes) {
+    if (shown++ == 12) {
+      line(console, "", std::to_string(info.sizes.size() - 12) + " more sizes, up to " + with_commas(info.sizes.rbegin()->first) + " GPUs");
+      break;
+    }
+    line(console, "", std::to_string(gpus) + (gpus == 1 ? " GPU:  " : " GPUs: ") + jobs(size.jobs) + ", " + gpu_hours(size.gpu_time));
+  }
+  const auto most = [&](const char* label, const std::vector<TraceInfo::Share>& list) {
+    std::string text = with_commas(int64_t(list.size()));
+    for (size_t i = 0; i < std::min<size_t>(list.size(), 3); i++)
+      if (!list[i].name.empty()) text += (i ? ", " : "; most jobs: ") + list[i].name + " " + with_commas(int64_t(list[i].jobs));
+    line(console, label, text);
+  };
+  most("users", info.tenants);
+  most("queues", info.queues);
+  some(info.gangs, "of more than one task");
+  some(info.elastic, "may run with fewer tasks than they ask");
+  some(info.estimates, "with an estimate");
+  some(info.too_short_estimates, "run longer than their estimate");
+  some(info.limits, "with a time limit");
+  some(info.too_short_limits, "run longer than their limit");
+  some(info.deadlines, "with a deadline");
+  some(info.impossible_deadlines, "cannot meet their deadline");
 }
 
-void warn(const TraceResult& t, Console& console) {
+void warn(const TraceResult& t, const TraceInfo& info, Console& console) {
   const TraceFacts& f = t.facts;
   for (const std::string& note : t.notes) console.warning(note);
   if (f.unsorted) console.warning(with_commas(int64_t(f.unsorted)) + " rows submit before the row above them; they are sorted");
+  if (info.equal_jobs) console.warning(jobs(info.equal_jobs) + " say the same as another one");
   if (f.unknown_fates) console.warning(jobs(f.unknown_fates) + " in a state that is not known; taken as done");
   if (f.other_durations) console.warning(jobs(f.other_durations) + " whose duration is not end minus start; the difference is used");
-  std::string unitless;
-  for (const std::string& c : f.unitless_columns) unitless += (unitless.empty() ? "" : ", ") + c;
-  if (!unitless.empty()) console.detail("no unit in the name of " + unitless + ": seconds and GiB are assumed");
-  std::vector<int64_t> lengths;
-  for (const JobTruth& truth : t.workload.truths)
-    if (truth.work != kNever && truth.work > 0) lengths.push_back(truth.work);
-  if (lengths.empty()) return;
-  std::nth_element(lengths.begin(), lengths.begin() + std::ptrdiff_t(lengths.size() / 2), lengths.end());
-  const Duration median = lengths[lengths.size() / 2];
-  if (median > 30 * 86'400 * kSecond)
-    console.warning("the median duration is " + format_duration(median) + "; is the column in milliseconds (name it duration_ms)?");
+  for (const std::string& s : info.suspicions) console.warning(s);
 }
 
 struct Loaded {
@@ -112,16 +109,13 @@ int info(const Arguments& a, Console& console) {
   const Workload& w = l.trace.workload;
   rows(l.trace, console);
   columns(l.trace.facts, console);
-  if (!w.jobs.empty()) {
-    times(w, l.trace.facts, console);
-    sizes(w, l.trace.facts, console);
-    line(console, "users", with_commas(int64_t(w.tenants.size())) + " users, " + with_commas(int64_t(w.queues.size())) + " queues");
-  }
-  warn(l.trace, console);
+  const TraceInfo found = trace_info(l.trace);
+  if (!w.jobs.empty()) body(l.trace, found, console);
+  warn(l.trace, found, console);
   return kDone;
 }
 
-int validate(const Arguments& a, Console& console) {
+int check(const Arguments& a, Console& console) {
   Input topology_input;
   const Topology t = load_topology(a.want("--topology"), topology_input);
   Loaded l = load(a.want("--trace"), a);
@@ -129,35 +123,21 @@ int validate(const Arguments& a, Console& console) {
   fit_shapes(w, t);
   rows(l.trace, console);
   line(console, "cluster", describe(t));
-  warn(l.trace, console);
-  std::map<std::string_view, std::vector<JobId>> never;
-  std::vector<Reason> of_shape;
-  for (const Shape& s : w.shapes) of_shape.push_back(never_fits(s, t));
-  for (JobId j = 0; j < w.jobs.size(); j++)
-    if (const Reason r = of_shape[w.jobs[j].shape]; r != Reason::none) never[to_text(r)].push_back(j);
-  size_t total = 0;
-  for (const auto& [_, list] : never) total += list.size();
+  warn(l.trace, trace_info(l.trace), console);
+  const Validation v = validate(w, t);
+  uint64_t total = 0;
+  for (const Validation::Misfit& m : v.misfits) total += m.jobs;
   line(console, "never fit", jobs(total));
-  for (const auto& [reason, list] : never) {
-    std::string some;
-    for (size_t i = 0; i < std::min<size_t>(list.size(), 5); i++) some += (i ? ", " : "") + std::string(w.names[list[i]]);
-    line(console, "", with_commas(int64_t(list.size())) + " for the " + std::string(reason) + ": " + some + (list.size() > 5 ? ", ..." : ""));
-  }
-  // GPU time asked over GPU time there between the first submit and the last, stretched by one mean gap.
-  const double n = double(w.jobs.size());
-  const double span = w.jobs.empty() ? 0 : double(w.jobs.back().submit);
-  if (t.gpus() == 0 || span == 0) {
-    line(console, "load", "not defined: " + std::string(t.gpus() == 0 ? "the cluster has no GPU" : "all jobs are submitted at once"));
+  for (const Validation::Misfit& m : v.misfits)
+    line(console, "", with_commas(int64_t(m.jobs)) + " for the " + std::string(to_text(m.reason)) + ", as " + std::string(w.names[m.first]));
+  if (std::isnan(v.load)) {
+    line(console, "load", t.gpus() == 0 ? "not defined: the cluster has no GPU" : "not defined: all jobs are submitted at once");
     return kDone;
   }
-  Int128 asked = 0;
-  for (JobId j = 0; j < w.jobs.size(); j++)
-    if (w.truths[j].work != kNever) asked += Int128{w.truths[j].work} * w.shapes[w.jobs[j].shape].total_gpus;
-  const double load = double(asked) / (double(t.gpus()) * span * n / (n - 1));
   char text[40];
-  std::snprintf(text, sizeof text, "%.2f", load);
+  std::snprintf(text, sizeof text, "%.2f", v.load);
   line(console, "load", text);
-  if (load > 1) console.warning("the offered load is " + std::string(text) + ": more than the cluster can do, so the queue grows without end");
+  if (v.load > 1) console.warning("the offered load is " + std::string(text) + ": more than the cluster can do, so the queue grows");
   return kDone;
 }
 
@@ -184,7 +164,7 @@ Command validate_command() {
              {"--trace", "FILE", "jobs as CSV or JSONL, also .gz and .zst; - is standard input"}},
             0,
             0,
-            validate};
+            check};
   for (const Option& o : trace_options()) c.options.push_back(o);
   return c;
 }
