@@ -10,6 +10,10 @@ endif()
 # A fused multiply-add rounds once where two operations round twice; without this the digits of a report would depend on the
 # compiler. For the same reason there is no -march=native.
 add_compile_options(-ffp-contract=off)
+# Counting bits is one instruction on every x86-64 processor since 2008; without this flag it is a call.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  add_compile_options(-mpopcnt)
+endif()
 add_compile_options("$<$<CONFIG:Debug>:-D_GLIBCXX_ASSERTIONS>")
 
 if(NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)

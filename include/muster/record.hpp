@@ -97,7 +97,7 @@ struct Header {
   uint64_t rows = 0;                                            ///< data rows read
 };
 
-/// Sees every record, in order, in batches of one instant.
+/// Sees every record, in order, in batches; records of one instant may come in two.
 class Observer {
  public:
   virtual ~Observer() = default;

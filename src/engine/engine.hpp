@@ -1,5 +1,6 @@
 // The loop: what happens when, and the difference between the state and the plan.
 #pragma once
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,7 +41,7 @@ struct Simulator::Engine {
   void pass();
   void stop_at_until();
   [[noreturn]] void no_progress() const;
-  void deliver();
+  void deliver(bool all);
   uint32_t arm(Time at, Rank rank, uint32_t subject);
   void happened(What what, JobId j, const Held& held = {}, int64_t value = 0);
   Record& record(What what, JobId j, const Held& at = {});
@@ -100,22 +101,16 @@ struct Simulator::Engine {
   std::vector<Record> records;
   Arena<Piece> pieces;
   Arena<TimeParts> times;
-  std::vector<World::Note> told;  // notes of this instant, whose text the records show
-  std::vector<std::vector<NoteField>> note_fields;
+  std::deque<World::Note> told;  // notes of this instant, whose text the records show
+  std::deque<std::vector<NoteField>> note_fields;
   std::vector<JobId> claimed;  // in the order of their claims
   std::vector<Drain> drains;
   std::vector<uint32_t> free_drains, first_edits;
   std::vector<uint8_t> fits;  // by shape: 0 not asked yet, else 1 + Reason
   std::vector<JobId> disturbed;  // share a GPU with what changed: their speed may have too
   std::vector<Held> doomed;      // placements to release when the instant is over
-  struct Heard {
-    What what;
-    JobId job;
-    Held held;
-    int64_t value;
-    Time at;
-  };
-  std::vector<Heard> heard;
+  std::vector<Held> heard;       // pieces of events that the policy has not seen yet
+  Arena<Piece> heard_pieces;
   std::vector<World::Ask> asked;
   std::vector<uint32_t> drain_head;  // by job, lazily: first open drain
   int64_t owed_held = 0;             // change of held devices that the next record tells

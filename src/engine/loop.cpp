@@ -10,6 +10,7 @@ namespace muster {
 namespace {
 
 constexpr uint64_t kIdlePasses = 1000;  // passes in a row that change nothing while only alarms are ahead
+constexpr size_t kBatch = 256;         // records handed over at once
 constexpr size_t kNamedJobs = 20;       // of those that wait without hope
 
 Rank rank_of(ScriptedEvent::Kind k) {
@@ -79,7 +80,7 @@ void Simulator::Engine::run() {
       stop_at_until();
       break;
     }
-    if (t == kNever) no_progress();
+    if (t == kNever) deliver(true), no_progress();
     w.now = t;
     instants++;
     while (!timers.empty() && timers.top().at == t && timers.top().rank() < Rank::wake) fire(timers.pop());
@@ -88,8 +89,9 @@ void Simulator::Engine::run() {
     if (devices_back) begin_claimed();
     if (deserves_pass) pass();
     if (!disturbed.empty()) reforecast();
-    deliver();
+    deliver(false);
   }
+  deliver(true);
   for (Observer* o : observers) o->finish(w.now);
 }
 
@@ -109,7 +111,10 @@ void Simulator::Engine::submit(JobId j) {
 }
 
 void Simulator::Engine::happened(What what, JobId j, const Held& held, int64_t value) {
-  heard.push_back({what, j, held, value, w.now});
+  Pieces at = PieceStore::pieces(held);
+  if (held.count == 1) at = {heard_pieces.put(held.one), 1};
+  if (held.count > 1) heard.push_back(held);
+  w.events.push_back({what, j, w.now, at, value});
   deserves_pass |= first_event || (w.listens & bit(what));
 }
 
@@ -123,7 +128,9 @@ Record& Simulator::Engine::record(What what, JobId j, const Held& at) {
   return r;
 }
 
-void Simulator::Engine::deliver() {
+/// Records are handed over in batches of some instants: what a record points to is kept until then.
+void Simulator::Engine::deliver(bool all) {
+  if (!all && records.size() < kBatch) return;
   if (!records.empty()) {
     for (Observer* o : observers) o->see(records);
     records.clear();
@@ -257,7 +264,6 @@ void Simulator::Engine::pass() {
   passes++;
   changed = first_event = false;
   deserves_pass = false;
-  for (Heard& h : heard) w.events.push_back({h.what, h.job, h.at, PieceStore::pieces(h.held), h.value});
   const Plan::Mark start = plan.mark();
   try {
     if (before) before->schedule(view, plan);
@@ -266,10 +272,8 @@ void Simulator::Engine::pass() {
     plan.rollback(start);
     throw ContractError("policy " + options.header.policy + " broke its contract at " + format_duration(w.now) + ": " + e.what());
   }
-  for (const Heard& h : heard)
-    if (h.held.count > 1) doomed.push_back(h.held);
-  w.events.clear();
-  heard.clear();
+  doomed.insert(doomed.end(), heard.begin(), heard.end());
+  w.events.clear(), heard.clear(), heard_pieces.clear();
   if (!w.edits.empty()) apply();
   for (const World::Ask& a : w.asks) {
     asked.push_back(a);
@@ -281,16 +285,12 @@ void Simulator::Engine::pass() {
     if (!observers.empty()) record(What::waits, y.job);
   }
   if (!observers.empty()) {
-    for (World::Note& n : w.notes) told.push_back(std::move(n));
-    // Pointers into `told` and `note_fields` are taken only now, when both have their final size for this pass.
-    const size_t first = note_fields.size();
-    for (const World::Note& n : told) {
+    for (World::Note& note : w.notes) {
+      const World::Note& n = told.emplace_back(std::move(note));
       auto& fields = note_fields.emplace_back();
       for (const auto& [name, value] : n.fields) fields.push_back({name, value.first, value.second});
-    }
-    for (size_t i = 0; i < told.size(); i++) {
       Record& r = record(What::note, kNone);
-      r.kind = told[i].kind, r.fields = note_fields[first + i];
+      r.kind = n.kind, r.fields = fields;
     }
   }
   w.asks.clear(), w.whys.clear(), w.notes.clear();
@@ -306,14 +306,13 @@ void Simulator::Engine::pass() {
 #endif
   const bool hopeless = !changed && busy == 0 && next_submit == w.workload.jobs.size() && scripted_left == 0;
   idle_passes = hopeless ? idle_passes + 1 : 0;
-  if (idle_passes >= kIdlePasses) no_progress();
+  if (idle_passes >= kIdlePasses) deliver(true), no_progress();
 }
 
 void Simulator::Engine::stop_at_until() {
   w.now = options.until;
   for (JobId j = 0; j < next_submit; j++)
     if (!ended(w.live[j].state)) end(j, State::unfinished);
-  deliver();
 }
 
 void Simulator::Engine::no_progress() const {
