@@ -35,15 +35,17 @@ const Placer::Ask& Placer::ask(const View& now, ShapeId id) {
     const TaskGroup& g = s.groups[i];
     Want& w = a.groups.emplace_back();
     w.gpus = g.gpus;
+    w.nothing = g.gpus == 0 && g.per_task == Resources{};
     for (size_t k = 1; k < kMaxKinds; k++)
       if (g.per_task[k] && topology_.limits(k)) w.need[k] = g.per_task[k], w.amounts = true;
-    if (!g.gpu_type.empty() || g.gpu_mem_mib) w.typed.push_back(&a.kinds[i]);
+    if (g.gpus && (!g.gpu_type.empty() || g.gpu_mem_mib)) w.typed.push_back(&a.kinds[i]);
     for (const bool most : {true, false}) {
       const uint32_t tasks = most ? g.max_tasks : g.min_tasks;
       Want& sum = most ? a.all : a.least;
       sum.gpus += tasks * w.gpus;
       sum.need += w.need.times(tasks);
       sum.amounts |= w.amounts && tasks;
+      sum.nothing &= w.nothing || tasks == 0;
       if (tasks) sum.typed.insert(sum.typed.end(), w.typed.begin(), w.typed.end());
     }
     a.limited |= w.amounts;
@@ -177,7 +179,7 @@ bool Placer::place(const View& now, const Plan& plan, JobId j, const Shape& s, c
     if (!place_whole(s, w)) return false;
   } else if (s.nodes == Nodes::one) {
     const Want w = relaxed(most ? a.all : a.least, relax);
-    const Spot at = w.nothing() ? lowest(w, 0) : seek(w, begin(w));
+    const Spot at = w.nothing ? lowest(w, 0) : seek(w, begin(w));
     if (at.node == kNone) return false;
     for (uint32_t i = 0; i < s.groups.size(); i++) {
       const TaskGroup& g = s.groups[i];
@@ -198,7 +200,17 @@ bool Placer::place(const View& now, const Plan& plan, JobId j, const Shape& s, c
 
 bool Placer::place_group(const View& now, JobId j, const TaskGroup& g, uint32_t group, const Want& w, uint32_t tasks, bool each) {
   if (tasks == 0) return true;
-  if (w.nothing() && !each) {
+  if (w.nothing && each) {
+    for (NodeId from = 0; tasks; tasks--) {
+      const Spot at = lowest(w, from);
+      if (at.node == kNone) return false;
+      from = at.node + 1;
+      use(at.node, at.count);
+      chosen_.push_back({at.node, group, 1, 0});
+    }
+    return true;
+  }
+  if (w.nothing) {
     if (tasks > kTasksOfPiece) return false;
     const Spot at = lowest(w, 0);
     const NodeId n =

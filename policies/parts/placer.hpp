@@ -43,10 +43,10 @@ class Placer {
   /// What one task (or with Nodes::one all of them) wants of a node.
   struct Want {
     uint32_t gpus = 0;
+    bool nothing = true;                  ///< not even one that no node limits
     bool amounts = false;                 ///< something besides GPUs that some node limits
     Resources need;                       ///< of those kinds
     std::vector<const TaskGroup*> typed;  ///< groups whose GPU type or memory counts
-    bool nothing() const { return gpus == 0 && !amounts; }
   };
   /// First spot at or after `from` in the placer's order that the job does not use yet and that holds `w`.
   virtual Spot seek(const Want& w, Spot from) const = 0;

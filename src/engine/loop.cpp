@@ -26,6 +26,7 @@ Rank rank_of(ScriptedEvent::Kind k) {
 
 Simulator::Engine::Engine(const Topology& t, const Workload& work, Policy& p, RunOptions o)
     : w(t, work), policy(p), options(std::move(o)), plan(w), view(w), fits(work.shapes.size()), left(work.jobs.size()) {
+  records.reserve(2 * kBatch);
   w.oracle = options.oracle;
   for (JobId j = 0; j < work.jobs.size(); j++) {
     Duration units = work.truths[j].work;
@@ -119,7 +120,9 @@ void Simulator::Engine::happened(What what, JobId j, const Held& held, int64_t v
 }
 
 Record& Simulator::Engine::record(What what, JobId j, const Held& at) {
-  Record& r = records.emplace_back();
+  static const Record kBlank;  // copied: g++ clears a fresh one with a string instruction, which is slow at this size
+  records.push_back(kBlank);
+  Record& r = records.back();
   r.at = w.now, r.what = what, r.job = j, r.held = owed_held;
   owed_held = 0;
   if (j != kNone) r.state = w.live[j].state, r.reason = w.live[j].reason;

@@ -30,7 +30,7 @@ class Idle : public Family {
     waiting_ = IdSet(jobs);
     reasons_.assign(jobs, Reason::none);
   }
-  // All of an instant's records come in one batch, so the cause is looked up once a batch; only what lasts counts.
+  // The cause of an idle stretch is looked up when the next instant begins: only what lasted counts.
   void see(std::span<const Record> records) override {
     for (const Record& r : records) {
       if (r.at != since_) advance(r.at);
@@ -44,8 +44,6 @@ class Idle : public Family {
       if (r.what == What::submit && window_.begin == kNever) time_ = {}, capacity_ = 0;
       if (window_.see(r)) at_end_ = time_, capacity_at_end_ = capacity_;
     }
-    const JobId head = waiting_.first();
-    cause_ = head == kNone ? nobody_waits : cause_of(reasons_[head]);
   }
   void report(Report& out) override {
     const Int128 capacity = capacity_at_end_;
@@ -62,14 +60,14 @@ class Idle : public Family {
 
  private:
   void advance(Time t) {
-    time_[cause_] += Int128{idle_} * (t - since_);
+    const JobId head = waiting_.first();
+    time_[head == kNone ? nobody_waits : cause_of(reasons_[head])] += Int128{idle_} * (t - since_);
     capacity_ += Int128{installed_} * (t - since_);
     since_ = t;
   }
   Window window_;
   IdSet waiting_;
   std::vector<Reason> reasons_;
-  Cause cause_ = nobody_waits;
   Time since_ = 0;
   int64_t idle_ = 0, installed_ = 0;
   std::array<Int128, kCauses> time_{}, at_end_{};

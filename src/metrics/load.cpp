@@ -22,7 +22,10 @@ class Load : public Family {
   }
   void report(Report& out) override {
     // n jobs span n - 1 gaps between submits; n / (n - 1) makes it the span of n gaps.
-    out.add("offered_load", divide(asked_ * (submitted_ - 1), Int128{gpus_} * (last_ - first_) * submitted_), "1");
+    Int128 asked = 0, offered = 0;
+    const bool beyond = __builtin_mul_overflow(asked_, Int128{submitted_} - 1, &asked) ||
+                        __builtin_mul_overflow(Int128{gpus_} * (last_ - first_), Int128{submitted_}, &offered);
+    out.add("offered_load", beyond ? std::numeric_limits<double>::quiet_NaN() : divide(asked, offered), "1");
   }
 
  private:

@@ -12,6 +12,8 @@ namespace muster {
 /// A set of durations. Zeros, the commonest value by far in queue and restart times, are counted, not stored.
 class Ticks {
  public:
+  /// Room for so many, so that a long run does not move them again and again.
+  void expect(size_t n) { values_.reserve(n); }
   void add(Duration d) {
     if (d == 0) zeros_++;
     else values_.push_back(d);

@@ -10,7 +10,10 @@ constexpr Duration kBound = 10 * kSecond;
 
 class Slowdown : public Family {
  public:
-  void begin(const Header& h) override { workload_ = h.workload; }
+  void begin(const Header& h) override {
+    workload_ = h.workload;
+    if (workload_) values_.reserve(workload_->jobs.size());
+  }
   void see(std::span<const Record> records) override {
     for (const Record& r : records) {
       if (r.what != What::end || r.state != State::done || !r.time || !workload_) continue;

@@ -7,6 +7,10 @@ namespace {
 
 class TimeFamily : public Family {
  public:
+  void begin(const Header& h) override {
+    if (!h.workload) return;
+    for (Ticks* t : {&jct_, &queue_, &wait_first_, &run_, &restart_}) t->expect(h.workload->jobs.size());
+  }
   void see(std::span<const Record> records) override {
     for (const Record& r : records) {
       if (r.what != What::end || r.state != State::done || !r.time) continue;

@@ -1,6 +1,6 @@
 #include "report/jobs_csv.hpp"
 
-#include "report/json_text.hpp"
+#include "text/json_text.hpp"
 
 namespace muster {
 namespace {

@@ -1,6 +1,6 @@
 #include "report/report_json.hpp"
 
-#include "report/json_text.hpp"
+#include "text/json_text.hpp"
 
 namespace muster {
 namespace {

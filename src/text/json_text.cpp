@@ -1,4 +1,4 @@
-#include "report/json_text.hpp"
+#include "text/json_text.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -52,13 +52,13 @@ void append_number(std::string& out, double v) {
   }
 }
 
-void append_string(std::string& out, std::string_view s) {
+void append_string(std::string& out, std::string_view s, BadBytes bad) {
   out.push_back('"');
   while (!s.empty()) {
     const auto c = static_cast<unsigned char>(s[0]);
     const size_t n = sequence(s);
     if (n == 0) {
-      append_escape(out, 0xDC00u + c);
+      append_escape(out, bad == BadBytes::keep ? 0xDC00u + c : 0xFFFDu);
     } else if (c == '"' || c == '\\') {
       out.push_back('\\'), out.push_back(char(c));
     } else if (c == '\n') {

@@ -1,0 +1,16 @@
+// A built topology as one line of JSON, from which it can be built again.
+#pragma once
+#include <string>
+
+#include "muster/config.hpp"
+#include "muster/topology.hpp"
+
+namespace muster {
+
+/// The canonical text: name, levels, named resources, kinds, and the tree with equal neighbours counted. docs/records.md says what is what.
+std::string topology_json(const Topology& t);
+
+/// The inverse. Throws InputError, with the place, for what topology_json does not write.
+Topology topology_from_record(const Config& c);
+
+}  // namespace muster
