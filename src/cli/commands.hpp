@@ -27,6 +27,10 @@ Command policies_command();
 Command trace_command();
 Command validate_command();
 Command generate_command();
+Command compare_command();
+Command diff_command();
+Command completion_command();
+Command man_command();
 
 std::span<const Command> commands();
 

@@ -1,0 +1,193 @@
+#include "cli/inputs.hpp"
+
+#include <algorithm>
+
+#include "files/digest.hpp"
+#include "files/read.hpp"
+#include "text/json_config.hpp"
+#include "text/numbers.hpp"
+#include "topology/json.hpp"
+#include "topology/resolve.hpp"
+#include "workload/events.hpp"
+#include "workload/shipped.hpp"
+
+namespace muster::cli {
+namespace {
+
+bool ends_in(std::string_view s, std::string_view end) { return s.size() > end.size() && s.substr(s.size() - end.size()) == end; }
+
+/// The row of the in-tree table, or an error with the nearest name.
+const PolicyInfo& find_policy(std::string_view name, const std::string& where) {
+  std::vector<std::string_view> known;
+  for (const PolicyInfo& p : builtin_policies()) {
+    if (p.name == name) return p;
+    known.push_back(p.name);
+  }
+  const std::string near = nearest_name(name, known);
+  throw InputError((where.empty() ? "" : where + ": ") + "no policy is called " + std::string(name) +
+                   (near.empty() ? "" : "; did you mean " + near + "?") + " (`muster policies` lists them)");
+}
+
+/// Puts the preset below what was given and refuses names that the policy does not have.
+ChosenPolicy chosen(const PolicyInfo& info, const Config& given) {
+  ChosenPolicy p;
+  p.info = &info;
+  p.name = info.name;
+  p.given.kind = Config::Kind::object;
+  p.given.where = given.where;
+  std::vector<std::string_view> known;
+  for (const Parameter& q : info.parameters) known.push_back(q.name);
+  for (const auto& [name, value] : info.preset.fields) p.given.set(name, value);
+  for (const auto& [name, value] : given.fields) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      const std::string near = nearest_name(name, known);
+      throw InputError((value.where.empty() ? "" : value.where + ": ") + "policy " + info.name + " has no parameter " + name +
+                       (near.empty() ? "" : "; did you mean " + near + "?") + " (`muster policies " + info.name + "` lists them)");
+    }
+    p.given.set(name, value);
+  }
+  return p;
+}
+
+}  // namespace
+
+bool names_file(std::string_view x) { return x.find('/') != x.npos || ends_in(x, ".json") || ends_in(x, ".so"); }
+
+std::string Input::provenance() const { return name + " sha256:" + sha256(text); }
+
+Topology load_topology(std::string_view x, Input& input) {
+  input.name = x;
+  input.text = x;
+  if (x == "-") {
+    input.text = read_file("-");
+    return topology_from_json(input.text, "standard input");
+  }
+  if (const auto shipped = names_file(x) ? std::nullopt : shipped_topology(x)) input.text = *shipped;
+  return resolve_topology(x, [&](const std::string& path) { return input.text = read_file(path); });
+}
+
+Input load_trace_text(std::string_view x) {
+  if (x.find('/') == x.npos && x.find('.') == x.npos)
+    if (const auto shipped = shipped_trace(x)) return {std::string(x), std::string(*shipped)};
+  return {std::string(x), read_file(std::string(x))};
+}
+
+std::vector<Option> trace_options() {
+  return {{"--map", "FIELD=COLUMN", "which column holds a field (gpus=num_gpu)", true},
+          {"--drop", "WHAT", "leave rows out: cpu-only, zero-duration (with a comma: both)", true},
+          {"--trace-format", "FORMAT", "csv, jsonl or philly-csv; default: by its content"},
+          {"--strict", "", "a row that cannot be used is an error"},
+          {"--open-ended", "", "a row without a duration runs until it is cancelled or cut"}};
+}
+
+TraceOptions trace_options_from(const Arguments& a) {
+  TraceOptions o;
+  for (const std::string& pair : a.all("--map")) {
+    const size_t equals = pair.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == pair.size())
+      throw InputError("option --map: want FIELD=COLUMN, as in gpus=num_gpu, found " + in_quotes(pair));
+    o.maps.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
+  }
+  for (const std::string& list : a.all("--drop")) set_drops(o, list);
+  o.format = a.get("--trace-format");
+  if (a.has("--trace-format")) {
+    static constexpr std::string_view known[] = {"csv", "jsonl", "philly-csv"};
+    if (std::find(std::begin(known), std::end(known), o.format) == std::end(known)) {
+      const std::string near = nearest_name(o.format, known);
+      throw InputError("option --trace-format: want csv, jsonl or philly-csv, found " + in_quotes(o.format) +
+                       (near.empty() ? "" : "; did you mean " + near + "?"));
+    }
+  }
+  o.strict = a.has("--strict");
+  o.open_ended = a.has("--open-ended");
+  return o;
+}
+
+void tell_dropped_rows(const TraceResult& t, Console& console) {
+  for (const std::string& note : t.notes) console.warning(note);
+  for (const LeftOut& reason : t.left_out)
+    for (const std::string& example : reason.examples) console.warning(example);
+}
+
+std::vector<std::pair<std::string, std::string>> ChosenPolicy::all() const {
+  std::vector<std::pair<std::string, std::string>> list;
+  for (const Parameter& q : info->parameters) {
+    const Config* c = given.find(q.name);
+    const bool scalar = c && c->kind != Config::Kind::object && c->kind != Config::Kind::list;
+    list.emplace_back(q.name, !c || !c->given() ? q.fallback : scalar ? c->value : to_json(*c));
+  }
+  return list;
+}
+
+ChosenPolicy choose_policy(const Config& c) {
+  if (c.kind != Config::Kind::object) return chosen(find_policy(c.as_text(), c.where), Config{});
+  const Config* name = c.find("policy");
+  if (!name) throw InputError(c.where + ": wants a policy, as in {\"policy\": \"list\", \"order\": \"sjf\"}");
+  Config given = c;
+  std::erase_if(given.fields, [](const auto& f) { return f.first == "policy" || f.first == "$schema"; });
+  return chosen(find_policy(name->as_text(), name->where), given);
+}
+
+ChosenPolicy choose_policy(std::string_view x, std::span<const std::string> sets) {
+  Config given;
+  given.kind = Config::Kind::object;
+  const PolicyInfo* info = nullptr;
+  if (ends_in(x, ".so")) {
+    info = load_plugin(std::string(x));
+  } else if (names_file(x)) {
+    const std::string file(x);
+    const Config c = parse_json_config(read_file(file), file);
+    if (c.kind != Config::Kind::object) throw InputError(file + ": want an object, as in {\"policy\": \"list\", \"order\": \"sjf\"}");
+    const ChosenPolicy from_file = choose_policy(c);
+    info = from_file.info;
+    given = from_file.given;
+  } else {
+    info = &find_policy(x, "");
+  }
+  for (const std::string& pair : sets) {
+    const size_t equals = pair.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      throw InputError("option --set: want NAME=VALUE, as in order=sjf, found " + in_quotes(pair));
+    given.set(pair.substr(0, equals), Config::text(pair.substr(equals + 1), "--set " + pair.substr(0, equals)));
+  }
+  return chosen(*info, given);
+}
+
+std::vector<ScriptedEvent> load_events(std::string_view file, const Topology& t, const Workload& w, Input& input) {
+  input = {std::string(file), read_file(std::string(file))};
+  return read_events(input.text, input.name, t, w);
+}
+
+std::string to_json(const Config& c) {
+  const auto text = [](std::string_view s) {
+    std::string r = "\"";
+    for (const char ch : s) {
+      if (ch == '"' || ch == '\\')
+        r += '\\', r += ch;
+      else if (uint8_t(ch) < 32) {
+        constexpr char digits[] = "0123456789abcdef";
+        r += "\\u00", r += digits[uint8_t(ch) >> 4], r += digits[ch & 15];
+      } else
+        r += ch;
+    }
+    return r + "\"";
+  };
+  switch (c.kind) {
+    case Config::Kind::none: return "null";
+    case Config::Kind::text: return text(c.value);
+    case Config::Kind::number:
+    case Config::Kind::boolean: return c.value;
+    case Config::Kind::list:
+    case Config::Kind::object: break;
+  }
+  const bool object = c.kind == Config::Kind::object;
+  std::string r = object ? "{" : "[";
+  for (const auto& [name, value] : c.fields) {
+    if (r.size() > 1) r += ", ";
+    if (object) r += text(name) + ": ";
+    r += to_json(value);
+  }
+  return r + (object ? "}" : "]");
+}
+
+}  // namespace muster::cli
