@@ -36,10 +36,9 @@ class Idle : public Family {
       if (r.at != since_) advance(r.at);
       installed_ += r.capacity;
       idle_ += r.capacity - r.held;
-      if (r.job != kNone && r.job < reasons_.size()) {
-        if (r.waiting > 0) waiting_.insert(r.job), reasons_[r.job] = r.reason;
-        else if (r.waiting < 0) waiting_.erase(r.job);
-        if (r.what == What::waits) reasons_[r.job] = r.reason;
+      if (r.job < reasons_.size()) {
+        if (r.state == State::queued || r.state == State::claimed) waiting_.insert(r.job), reasons_[r.job] = r.reason;
+        else waiting_.erase(r.job);
       }
       if (r.what == What::submit && window_.begin == kNever) time_ = {}, capacity_ = 0;
       if (window_.see(r)) at_end_ = time_, capacity_at_end_ = capacity_;
