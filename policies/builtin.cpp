@@ -31,6 +31,8 @@ std::vector<PolicyInfo> table() {
                   slots({{"order", "priority"}})));
   t.push_back(row("sjf", "shortest job first, by the true run time unless told otherwise, no preemption", make_list,
                   list_parameters({"place", "blocked", "estimate"}), slots({{"order", "sjf"}, {"estimate", "exact"}}), true));
+  t.push_back(row("split", "the cluster in parts, each with nodes, queues and a policy of its own", make_split,
+                  {{"by", "queue", "what a job's part is told by", {"queue", "tenant"}}, {"parts", "", "NAME: {jobs, nodes, policy, parameters}", {}}}, {}, true));
   for (PolicyInfo& info : t)  // what a row presets is the default that its parameters show
     for (Parameter& p : info.parameters)
       if (const Config* c = info.preset.find(p.name)) p.fallback = c->value;
@@ -41,6 +43,20 @@ std::vector<PolicyInfo> table() {
 std::span<const PolicyInfo> builtin_policies() {
   static const std::vector<PolicyInfo> policies = table();
   return policies;
+}
+
+std::unique_ptr<Policy> make_policy(std::string_view name, PolicyInput in, std::string_view where) {
+  std::vector<std::string_view> names;
+  for (const PolicyInfo& info : builtin_policies()) {
+    names.push_back(info.name);
+    if (info.name != name) continue;
+    Config all = info.preset;
+    for (const auto& [key, value] : in.parameters.fields) all.set(key, value);
+    in.parameters = std::move(all);
+    return info.make(in);
+  }
+  const std::string nearest = nearest_name(name, names);
+  throw InputError((where.empty() ? "" : std::string(where) + ": ") + "no policy is called " + std::string(name) + (nearest.empty() ? "" : "; did you mean " + nearest + "?"));
 }
 
 }  // namespace muster

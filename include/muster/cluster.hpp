@@ -25,7 +25,12 @@ struct SharedGpu {
 /// Nodes by the number of GPUs that can be used at once. Brought up to date when asked, so edits that are undone cost nothing.
 class NodeIndex {
  public:
-  NodeIndex(const Topology& t, const class Cluster& c);
+  NodeIndex(const Topology& t, const class Cluster& c, NodeId begin, NodeId end);
+  /// The nodes it speaks of; others are not in it.
+  NodeId begin() const { return begin_; }
+  NodeId end() const { return end_; }
+  /// GPUs of its nodes that can be used at once.
+  int64_t free_now_gpus() const { return free_; }
   /// Largest count that some node has.
   unsigned most() const { return unsigned(counts_.last() == kNone ? 0 : counts_.last()); }
   /// Smallest count >= g (at least one node has it), or kNone.
@@ -55,7 +60,8 @@ class NodeIndex {
   std::vector<IdSet> by_count_;
   std::vector<uint32_t> count_of_;
   IdSet whole_;
-  int64_t whole_gpus_ = 0;
+  int64_t whole_gpus_ = 0, free_ = 0;
+  NodeId begin_, end_;
   mutable std::vector<std::vector<Line>> room_;  // built when first asked
 };
 
@@ -100,10 +106,16 @@ class Cluster {
   bool room(NodeId n, const TaskGroup& g, unsigned tasks) const;
   /// Whether a node's kind can serve the group at all (type, GPU memory, size of one task), empty.
   bool suits(NodeId n, const TaskGroup& g) const;
-  const NodeIndex& index() const {
-    for (NodeId n : dirty_) stale_[n] = 0, index_->update(n);
+  /// Over all nodes, or over the part of the cluster with this number (Plan::divide).
+  const NodeIndex& index(uint32_t part = kNone) const {
+    for (NodeId n : dirty_) {
+      stale_[n] = 0;
+      index_->update(n);
+      for (const auto& i : parts_)
+        if (n >= i->begin() && n < i->end()) i->update(n);
+    }
     dirty_.clear();
-    return *index_;
+    return part == kNone ? *index_ : *parts_[part];
   }
   static constexpr int64_t kPlenty = std::numeric_limits<int64_t>::max() / 4;
 
@@ -115,6 +127,7 @@ class Cluster {
   void drain(const Shape& s, const Piece& p, bool on);
   /// Whether the piece's devices still drain for somebody.
   bool waits(const Shape& s, const Piece& p) const;
+  void add_part(NodeId begin, NodeId end);
   void set_bad(NodeId n, unsigned w, uint64_t mask);
   void set_cordoned(NodeId n, bool on) { set_flag(n, 1, on); }
   void set_down(NodeId n, bool on) { set_flag(n, 4, on); }
@@ -153,6 +166,7 @@ class Cluster {
   mutable std::vector<uint8_t> stale_;
   mutable std::vector<NodeId> dirty_;
   std::unique_ptr<NodeIndex> index_;
+  std::vector<std::unique_ptr<NodeIndex>> parts_;
 };
 
 /// Thrown by Cluster::take; the plan turns it into a ContractError with names.

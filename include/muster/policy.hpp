@@ -23,7 +23,9 @@ struct Event {
 /// What a pass cannot change: time, claims, history.
 class View {
  public:
-  explicit View(const World& w) : w_(w) {}
+  explicit View(const World& w, uint32_t part = kNone) : w_(w), part_(part) {}
+  /// What an inner policy sees: see Plan::divide. Events of the part's jobs and nodes, and alarms.
+  View part(uint32_t p) const { return View(w_, p); }
   Time now() const;
   /// Since the last call, in order, each with the pieces it gave back or broke: the way to stay O(change).
   std::span<const Event> events() const;
@@ -53,6 +55,7 @@ class View {
 
  private:
   const World& w_;
+  uint32_t part_;
 };
 
 /// A part that keeps state (buddy lists, quotas, profiles) and pushes its own undo on the plan's log.
@@ -68,9 +71,19 @@ class Undoable {
 /// the engine then refuses the plan whole.
 class Plan {
  public:
-  explicit Plan(World& w) : w_(w) {}
+  explicit Plan(World& w, uint32_t part = kNone) : w_(w), part_(part) {}
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
+  // ---- restriction: queues, partitions, several clusters, a policy each
+  /// An interval of nodes.
+  struct Part {
+    NodeId begin, end;
+  };
+  /// Cuts the run into parts, once, in the first pass: `part_of[j]` is the part of job `j`, or kNone; nodes of parts may overlap.
+  void divide(std::span<const uint32_t> part_of, std::span<const Part> parts);
+  /// The plan of one part, for an inner policy: its queue, its jobs, its nodes. Edits outside break the contract; alarms and wishes for
+  /// events are kept for each part.
+  Plan part(uint32_t p) { return Plan(w_, p); }
   // ---- reads
   const IdSet& queue() const;   ///< jobs that want a placement and have none, in submit order
   const IdSet& placed() const;  ///< running, starting or claimed
@@ -78,6 +91,8 @@ class Plan {
   unsigned tasks(JobId j) const { return tasks_of(at(j)); }
   int64_t usage(TenantId t) const;  ///< milli-GPUs
   const Cluster& cluster() const;
+  /// Nodes of the part by what is free: what placers ask.
+  const NodeIndex& index() const;
   // ---- edits
   /// Places all of a waiting job. On devices that drain it becomes a claim; on the same devices while they drain for it, the notice is withdrawn.
   void start(JobId j, Pieces p);
@@ -113,7 +128,10 @@ class Plan {
 
  private:
   friend class Simulator;
+  void known(JobId j, const char* verb) const;
+  void inside(JobId j, Pieces p) const;
   World& w_;
+  uint32_t part_;
 };
 
 /// Decides who runs where. Called once for each instant with an event that it listens to, after everything of that instant has happened.

@@ -62,17 +62,17 @@ Pieces Placer::find(const View& now, const Plan& plan, JobId j, Relax relax) {
   const ShapeId id = now.job(j).shape;
   const Ask& a = ask(now, id);
   cluster_ = &plan.cluster();
-  if (cluster_->free_now_gpus() < int64_t(a.least_gpus)) return {};
-  index_ = &cluster_->index();
+  index_ = &plan.index();
+  if (index_->free_now_gpus() < int64_t(a.least_gpus)) return {};
   const Shape& s = now.shape_of(id);
-  if (cluster_->free_now_gpus() >= int64_t(a.gpus) && place(now, plan, j, s, a, true, relax)) return out_;
+  if (index_->free_now_gpus() >= int64_t(a.gpus) && place(now, plan, j, s, a, true, relax)) return out_;
   if (!s.fixed && place(now, plan, j, s, a, false, relax)) return out_;
   return {};
 }
 
 Reason Placer::why(const View& now, const Plan& plan, JobId j) {
   const Ask& a = ask(now, now.job(j).shape);
-  if (plan.cluster().free_now_gpus() < int64_t(a.least_gpus)) return Reason::no_gpus;
+  if (plan.index().free_now_gpus() < int64_t(a.least_gpus)) return Reason::no_gpus;
   if (!a.limited && !a.typed) return Reason::fragmented;
   if (find(now, plan, j, {true, kAllKinds}).empty()) return Reason::fragmented;
   if (a.typed && find(now, plan, j, {false, kAllKinds}).empty()) return Reason::type;

@@ -34,7 +34,7 @@ Cluster::Cluster(const Topology& t)
       }
     }
   }
-  index_ = std::make_unique<NodeIndex>(t, *this);
+  index_ = std::make_unique<NodeIndex>(t, *this, 0, t.nodes());
 }
 
 template <class F>
@@ -141,6 +141,10 @@ bool Cluster::waits(const Shape&, const Piece& p) const {
     for (size_t k = 1; k < kMaxKinds; k++)
       if (others_[p.node].draining[k] && others_[p.node].free[k] < others_[p.node].draining[k]) return true;
   return false;
+}
+
+void Cluster::add_part(NodeId begin, NodeId end) {
+  parts_.push_back(std::make_unique<NodeIndex>(topology_, *this, begin, end));
 }
 
 void Cluster::set_bad(NodeId n, unsigned w, uint64_t mask) {

@@ -267,6 +267,11 @@ void Simulator::Engine::pass() {
   passes++;
   changed = first_event = false;
   deserves_pass = false;
+  if (!w.parts.empty()) {
+    for (auto& part : w.parts)
+      if (part.wake <= w.now) part.wake = kNever;
+    w.hand_out_events();
+  }
   const Plan::Mark start = plan.mark();
   try {
     if (before) before->schedule(view, plan);
@@ -297,6 +302,7 @@ void Simulator::Engine::pass() {
     }
   }
   w.asks.clear(), w.whys.clear(), w.notes.clear();
+  for (const auto& part : w.parts) w.wake = std::min(w.wake, part.wake);  // an alarm each; the engine rings for the earliest
   if (w.wake < wake) {
     wake = w.wake;
     wake_timer = arm(wake, Rank::wake, 0);

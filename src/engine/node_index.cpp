@@ -5,9 +5,9 @@
 
 namespace muster {
 
-NodeIndex::NodeIndex(const Topology& t, const Cluster& c)
-    : topology_(t), cluster_(c), counts_(t.most_gpus() + 1), by_count_(t.most_gpus() + 1), count_of_(t.nodes(), kNone), whole_(t.nodes()) {
-  for (NodeId n = 0; n < t.nodes(); n++) update(n);
+NodeIndex::NodeIndex(const Topology& t, const Cluster& c, NodeId begin, NodeId end)
+    : topology_(t), cluster_(c), counts_(t.most_gpus() + 1), by_count_(t.most_gpus() + 1), count_of_(t.nodes(), kNone), whole_(t.nodes()), begin_(begin), end_(end) {
+  for (NodeId n = begin; n < end; n++) update(n);
 }
 
 void NodeIndex::update(NodeId n) {
@@ -15,6 +15,7 @@ void NodeIndex::update(NodeId n) {
   const uint32_t to = cluster_.usable(n) ? cluster_.free_now_count(n) : kNone;
   if (from != to) {
     count_of_[n] = to;
+    free_ += int64_t(to == kNone ? 0 : to) - int64_t(from == kNone ? 0 : from);
     if (from != kNone) {
       by_count_[from].erase(n);
       if (by_count_[from].empty()) counts_.erase(from);
@@ -76,7 +77,7 @@ NodeId NodeIndex::first_with_room(unsigned count, const Resources& need, NodeId 
     size_t n = topology_.nodes();
     do room_.emplace_back((n = (n + 7) / 8));
     while (n > 1);
-    for (NodeId i = 0; i < topology_.nodes(); i++) refresh(i);
+    for (NodeId i = begin_; i < end_; i++) refresh(i);
   }
   return search(room_.size() - 1, 0, count, need, from);
 }

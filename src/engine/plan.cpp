@@ -21,6 +21,32 @@ std::vector<Piece> minus(Pieces a, Pieces b) {
 
 bool covers(Pieces b, Pieces a) { return minus(a, b).empty(); }
 
+void World::hand_out_events() {
+  for (PartState& p : parts) p.events.clear();
+  for (const Event& e : events) {
+    switch (e.what) {
+      case What::fault:
+      case What::repair:
+      case What::cordon:
+      case What::uncordon:
+      case What::capacity:
+        for (PartState& p : parts)
+          if (e.job >= p.begin && e.job < p.end) p.events.push_back(e);
+        break;
+      case What::reshaped:
+        for (PartState& p : parts)
+          if (const NodeId n = topology.node_of(e.job); n >= p.begin && n < p.end) p.events.push_back(e);
+        break;
+      case What::wake:
+      case What::quota:
+        for (PartState& p : parts) p.events.push_back(e);
+        break;
+      default:
+        if (part_of[e.job] != kNone) parts[part_of[e.job]].events.push_back(e);
+    }
+  }
+}
+
 bool World::has_minimum(JobId j) const {
   const Shape& s = shape(j);
   const Pieces at = PieceStore::pieces(live[j].at);
@@ -36,7 +62,7 @@ bool World::has_minimum(JobId j) const {
 // ---- View
 
 Time View::now() const { return w_.now; }
-std::span<const Event> View::events() const { return w_.events; }
+std::span<const Event> View::events() const { return part_ == kNone ? w_.events : w_.parts[part_].events; }
 const Topology& View::topology() const { return w_.topology; }
 size_t View::jobs() const { return w_.live.size(); }
 const Job& View::job(JobId j) const { return w_.job(j); }
@@ -83,8 +109,9 @@ Duration View::oracle_left(JobId j) const {
 
 // ---- Plan
 
-const IdSet& Plan::queue() const { return w_.queue; }
-const IdSet& Plan::placed() const { return w_.placed; }
+const IdSet& Plan::queue() const { return w_.queue.of(part_); }
+const IdSet& Plan::placed() const { return w_.placed.of(part_); }
+const NodeIndex& Plan::index() const { return w_.cluster.index(part_); }
 Pieces Plan::at(JobId j) const { return PieceStore::pieces(w_.live[j].at); }
 int64_t Plan::usage(TenantId t) const { return w_.usage[t]; }
 const Cluster& Plan::cluster() const { return w_.cluster; }
@@ -190,32 +217,62 @@ void put(World& w, JobId j, Pieces p, Duration grace) {
   }
 }
 
-void known(const World& w, JobId j, const char* verb) {
+}  // namespace
+
+/// The job can be edited at all, by this part.
+void Plan::known(JobId j, const char* verb) const {
+  const World& w = w_;
   if (j >= w.live.size()) throw ContractError(std::string(verb) + " of unknown job number " + std::to_string(j));
   if (w.live[j].state == State::future) throw ContractError(std::string(verb) + " of job " + w.name(j) + ", which has not been submitted");
   if (w.live[j].leaving) throw ContractError(std::string(verb) + " of job " + w.name(j) + ", which this plan ends");
   if (ended(w.live[j].state)) throw ContractError(std::string(verb) + " of job " + w.name(j) + ", which has ended (" + std::string(to_text(w.live[j].state)) + ")");
+  if (part_ != kNone && w.part_of[j] != part_) throw ContractError(std::string(verb) + " of job " + w.name(j) + ", which belongs to another part");
 }
 
-}  // namespace
+/// A part's placements stay on its nodes.
+void Plan::inside(JobId j, Pieces p) const {
+  if (part_ == kNone) return;
+  for (const Piece& q : p)
+    if (q.node < w_.parts[part_].begin || q.node >= w_.parts[part_].end)
+      throw ContractError("job " + w_.name(j) + " placed on " + place_name(w_, q.node, kNone) + ", which belongs to another part");
+}
+
+void Plan::divide(std::span<const uint32_t> part_of, std::span<const Part> parts) {
+  if (part_of.size() != w_.live.size() || !w_.parts.empty()) throw ContractError("a run is divided once, with a part for every job");
+  for (const Part& p : parts)
+    if (p.begin > p.end || p.end > w_.topology.nodes()) throw ContractError("a part of nodes that are not there");
+  for (const uint32_t p : part_of)
+    if (p != kNone && p >= parts.size()) throw ContractError("a job of part " + std::to_string(p) + ", there are " + std::to_string(parts.size()));
+  w_.part_of.assign(part_of.begin(), part_of.end());
+  for (const Part& p : parts) {
+    auto& part = w_.parts.emplace_back();
+    part.begin = p.begin, part.end = p.end;
+    w_.cluster.add_part(p.begin, p.end);
+  }
+  w_.queue.divide(w_.part_of, parts.size());
+  w_.placed.divide(w_.part_of, parts.size());
+  w_.hand_out_events();
+}
 
 void Plan::start(JobId j, Pieces p) {
-  known(w_, j, "start");
+  known(j, "start");
   if (p.empty()) throw ContractError("start of job " + w_.name(j) + " without a placement");
   if (w_.live[j].at.count) throw ContractError("start of job " + w_.name(j) + ", which has a placement already");
+  inside(j, p);
   put(w_, j, p, 0);
 }
 
 void Plan::resize(JobId j, Pieces p, Duration grace) {
-  known(w_, j, "resize");
+  known(j, "resize");
   if (!w_.live[j].at.count) throw ContractError("resize of job " + w_.name(j) + ", which has no placement");
   if (p.empty()) throw ContractError("resize of job " + w_.name(j) + " to nothing; preempt it instead");
   if (grace < 0) throw ContractError("resize of job " + w_.name(j) + " with a notice below 0");
+  inside(j, p);
   put(w_, j, p, grace);
 }
 
 void Plan::preempt(JobId j, Duration grace) {
-  known(w_, j, "preempt");
+  known(j, "preempt");
   if (!w_.live[j].at.count) throw ContractError("preempt of job " + w_.name(j) + ", which has no placement");
   if (grace < 0) throw ContractError("preempt of job " + w_.name(j) + " with a notice below 0");
   put(w_, j, {}, grace);
@@ -230,11 +287,11 @@ static void end_in_plan(World& w, JobId j, State becomes, Reason r) {
   w.queue.erase(j);
 }
 void Plan::reject(JobId j, Reason r) {
-  known(w_, j, "reject");
+  known(j, "reject");
   end_in_plan(w_, j, State::rejected, r);
 }
 void Plan::drop(JobId j, Reason r) {
-  known(w_, j, "drop");
+  known(j, "drop");
   end_in_plan(w_, j, State::dropped, r);
 }
 
@@ -252,16 +309,25 @@ void Plan::repartition(GpuId g, uint8_t starts) {
 }
 
 void Plan::ask(JobId j, unsigned tasks) {
-  known(w_, j, "ask");
+  known(j, "ask");
   w_.asks.push_back({j, tasks});
 }
 void Plan::wake_at(Time t) {
   if (t <= w_.now) throw ContractError("wake_at " + format_duration(t) + ", which is not ahead");
-  w_.wake = std::min(w_.wake, t);
+  if (part_ == kNone) w_.wake = std::min(w_.wake, t);
+  else w_.parts[part_].wake = std::min(w_.parts[part_].wake, t);
 }
-void Plan::listen(WhatSet s) { w_.listens = s | bit(What::wake); }
+void Plan::listen(WhatSet s) {
+  if (part_ == kNone) {
+    w_.listens = s | bit(What::wake);
+    return;
+  }
+  w_.parts[part_].listens = s;
+  w_.listens = bit(What::wake);
+  for (const auto& p : w_.parts) w_.listens |= p.listens;
+}
 void Plan::reason(JobId j, Reason r) {
-  known(w_, j, "reason");
+  known(j, "reason");
   if (w_.live[j].reason != r) w_.whys.push_back({j, r});
 }
 void Plan::note(std::string_view kind, std::initializer_list<NoteField> fields) {
@@ -275,7 +341,11 @@ void Plan::log(Undoable& part, uint64_t what, uint64_t value) {
   e.kind = Edit::part, e.undoable = &part, e.what = what, e.value = value;
 }
 
-Plan::Mark Plan::mark() const { return {w_.edits.size(), w_.asks.size(), w_.whys.size(), w_.notes.size(), w_.wake, w_.listens}; }
+Plan::Mark Plan::mark() const {
+  const Time wake = part_ == kNone ? w_.wake : w_.parts[part_].wake;
+  const WhatSet listens = part_ == kNone ? w_.listens : w_.parts[part_].listens;
+  return {w_.edits.size(), w_.asks.size(), w_.whys.size(), w_.notes.size(), wake, listens};
+}
 
 void Plan::rollback(const Mark& m) {
   for (; w_.edits.size() > m.edits; w_.edits.pop_back()) {
@@ -304,8 +374,9 @@ void Plan::rollback(const Mark& m) {
   w_.asks.resize(m.asks);
   w_.whys.resize(m.reasons);
   w_.notes.resize(m.notes);
-  w_.wake = m.wake;
-  w_.listens = m.listens;
+  (part_ == kNone ? w_.wake : w_.parts[part_].wake) = m.wake;
+  if (part_ == kNone) w_.listens = m.listens;
+  else listen(m.listens);
 }
 
 }  // namespace muster

@@ -91,6 +91,35 @@ struct Edit {
   uint64_t what = 0, value = 0;
 };
 
+/// A set of jobs that knows its members part by part as well, once the run is divided.
+class JobSet {
+ public:
+  explicit JobSet(size_t n) : all_(n) {}
+  void divide(const std::vector<uint32_t>& part_of, size_t parts) {
+    part_of_ = &part_of;
+    parts_.assign(parts, IdSet(part_of.size()));
+    for (JobId j = all_.first(); j != kNone; j = all_.next(j + 1))
+      if (part_of[j] != kNone) parts_[part_of[j]].insert(j);
+  }
+  bool contains(JobId j) const { return all_.contains(j); }
+  JobId first() const { return all_.first(); }
+  JobId next(JobId j) const { return all_.next(j); }
+  void insert(JobId j) {
+    all_.insert(j);
+    if (part_of_ && (*part_of_)[j] != kNone) parts_[(*part_of_)[j]].insert(j);
+  }
+  void erase(JobId j) {
+    all_.erase(j);
+    if (part_of_ && (*part_of_)[j] != kNone) parts_[(*part_of_)[j]].erase(j);
+  }
+  const IdSet& of(uint32_t part) const { return part == kNone ? all_ : parts_[part]; }
+
+ private:
+  IdSet all_;
+  std::vector<IdSet> parts_;
+  const std::vector<uint32_t>* part_of_ = nullptr;
+};
+
 struct World {
   World(const Topology& t, const Workload& w)
       : topology(t), workload(w), live(w.jobs.size()), cluster(t), queue(w.jobs.size()), placed(w.jobs.size()), usage(w.tenants.size()) {}
@@ -99,7 +128,7 @@ struct World {
   std::vector<Live> live;
   std::vector<Rare> rare;
   Cluster cluster;
-  IdSet queue, placed;         // jobs that want a placement and have none; jobs that have one
+  JobSet queue, placed;        // jobs that want a placement and have none; jobs that have one
   std::vector<int64_t> usage;  // milli-GPUs by tenant
   PieceStore store;
   std::vector<Event> events;
@@ -125,7 +154,17 @@ struct World {
   std::vector<Note> notes;
   Time wake = kNever;
   WhatSet listens = ~WhatSet{0};
+  struct PartState {
+    NodeId begin, end;
+    Time wake = kNever;
+    WhatSet listens = ~WhatSet{0};
+    std::vector<Event> events;
+  };
+  std::vector<uint32_t> part_of;  // by job, once the run is divided
+  std::vector<PartState> parts;
 
+  /// Each part gets the events of its jobs and nodes.
+  void hand_out_events();
   const Job& job(JobId j) const { return workload.jobs[j]; }
   const Shape& shape(JobId j) const { return workload.shapes[workload.jobs[j].shape]; }
   const LifeCosts& costs(JobId j) const { return workload.costs[workload.truths[j].costs]; }
