@@ -6,6 +6,6 @@ base=$1 new=$2
 shift 2
 for seed in 1 2 3 4 5; do
   "$base" generate traces/campus.json --seed $seed --out gate/jobs-$seed.csv
-  "$base" run -q --topology dgx-a100-16 --trace gate/jobs-$seed.csv --policy fifo-skip --seed $seed --out gate/base/$seed
-  "$new" run -q --topology dgx-a100-16 --trace gate/jobs-$seed.csv --policy fifo-skip --seed $seed --out gate/new/$seed "$@"
+  "$base" run -q --topology dgx-a100-16 --trace gate/jobs-$seed.csv --policy list --set blocked=skip --seed $seed --out gate/base/$seed
+  "$new" run -q --topology dgx-a100-16 --trace gate/jobs-$seed.csv --policy list --set blocked=skip --seed $seed --out gate/new/$seed "$@"
 done
