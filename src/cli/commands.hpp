@@ -29,6 +29,7 @@ Command validate_command();
 Command generate_command();
 Command compare_command();
 Command diff_command();
+Command rerun_command();
 Command completion_command();
 Command man_command();
 

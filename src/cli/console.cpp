@@ -28,6 +28,10 @@ void Console::out(std::string_view text) {
 void Console::flush() {
   const std::string text = std::move(text_);
   text_.clear();
+  if (capture) {
+    capture->append(text);
+    return;
+  }
   write_all(1, text, "standard output");
 }
 

@@ -10,6 +10,8 @@ class Console {
   Console();
   bool quiet = false;
   bool verbose = false;
+  /// Where results go instead of standard output, when set.
+  std::string* capture = nullptr;
   /// Results. Kept and written by flush(). Nothing else goes to standard output.
   void out(std::string_view text);
   /// Writes all that out() took. Throws OutputError when it cannot be written whole.

@@ -31,7 +31,7 @@ struct Bound {
   bool both_directions = false;  ///< better by more than the allowance is out of bounds, too
   Better better = Better::none;  ///< for metrics whose report says no direction; none: take the report's
   std::string where;             ///< "gate.json: /metrics/jct_mean_s"
-  std::string text;              ///< as people read it: "1 %", "30 s", "1 % or 30 s"
+  std::string text;              ///< as people read it: "1 %", "30", "1 %, 30"
 };
 
 /// A gate.json: bounds, and how several seeds are judged.

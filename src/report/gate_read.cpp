@@ -65,7 +65,7 @@ Bound read_bound(const std::string& name, const Config& c) {
     const std::optional<double> x = amount->kind == Config::Kind::number ? parse_number(amount->value) : std::nullopt;
     if (!x || *x < 0) fail(amount->where, "want a number from 0, in the metric's unit");
     b.amount = *x;
-    b.text += (share ? " or " : "") + amount->value;
+    b.text += (share ? ", " : "") + amount->value;
   }
   if (const Config* both = c.find("both_directions")) b.both_directions = both->as_boolean();
   if (const Config* better = c.find("better")) b.better = better_of(*better);

@@ -40,9 +40,11 @@ std::string change(const Row& r) {
 /// Of several seeds: how far the change may be from what was seen.
 std::string interval(const Row& r) {
   if (!r.interval) return "-";
-  if (r.base == 0) return fmt::format("{}..{}", number(r.low), number(r.high));
-  const double size = std::abs(r.base);
-  return fmt::format("{:+.2f}..{:+.2f}", 100 * r.low / size, 100 * r.high / size);
+  if (r.low == 0 && r.high == 0) return "0";
+  if (r.base == 0) return fmt::format("{:.5g}..{:.5g}", r.low, r.high);
+  const double low = 100 * r.low / std::abs(r.base), high = 100 * r.high / std::abs(r.base);
+  const auto digits = [](double x) { return std::abs(x) < 10 ? 2 : std::abs(x) < 100 ? 1 : 0; };
+  return fmt::format("{:+.{}f}..{:+.{}f}", low, digits(low), high, digits(high));
 }
 
 std::string bound(const Row& r) {
@@ -80,7 +82,7 @@ std::vector<std::string> cells(const Comparison& c, const Row& r) {
 
 std::vector<std::string> heads(const Comparison& c) {
   std::vector<std::string> v{"metric", "base", "new", "change"};
-  if (c.pairs > 1) v[2] = "change", v[3] = fmt::format("{:.4g} % interval", 100 * c.confidence);
+  if (c.pairs > 1) v[2] = "change", v[3] = "interval";
   if (c.gated) v.emplace_back("bound"), v.emplace_back("");
   return v;
 }
@@ -154,7 +156,8 @@ std::string gate_table(const Comparison& c) {
   for (const auto& line : lines)
     for (std::size_t i = 0; i < line.size(); ++i) width[i] = std::max(width[i], line[i].size());
   std::string s;
-  if (c.pairs > 1) s += fmt::format("{} against {}, {} seeds in pairs; base is the mean\n", c.now, c.base, c.pairs);
+  if (c.pairs > 1)
+    s += fmt::format("{} against {}, {} seeds in pairs; intervals of {:.4g} %\n", c.now, c.base, c.pairs, 100 * c.confidence);
   if (lines.size() == 1) return s + fmt::format("no metric changed ({} compared)\n", c.rows.size()) + (c.gated ? summary(c) : "");
   for (const auto& line : lines) {
     std::string text;

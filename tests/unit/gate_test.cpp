@@ -309,7 +309,7 @@ TEST(Gate, ReadsAGateFile) {
   EXPECT_EQ(g.bounds[0].text, "1 %");
   EXPECT_DOUBLE_EQ(g.bounds[1].share, 0.025);
   EXPECT_EQ(g.bounds[1].amount, 30);
-  EXPECT_EQ(g.bounds[1].text, "2.5 % or 30");
+  EXPECT_EQ(g.bounds[1].text, "2.5 %, 30");
   EXPECT_EQ(g.bounds[2].share, 0);
   EXPECT_TRUE(g.bounds[2].both_directions);
   EXPECT_EQ(g.bounds[2].better, Better::lower);
