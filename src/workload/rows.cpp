@@ -178,7 +178,7 @@ Rows::Request Rows::request() {
     amount(Field::tasks, Rounding::exact, kMostCount, tasks);
     if (tasks < 1) throw Bad{Why::contradiction, Field::tasks, "is less than one task"};
     const bool states_each = amount(Field::gpus_per_task, Rounding::exact, kMostCount, gpus);
-    if (states_each && gpus * tasks > kMostCount) throw Bad{Why::too_large, Field::gpus_per_task, "times the tasks is too large"};
+    if (states_each && gpus > kMostCount / tasks) throw Bad{Why::too_large, Field::gpus_per_task, "times the tasks is too large"};
     if (!states_each && states_total) {
       if (total % tasks != 0) throw Bad{Why::contradiction, Field::gpus, "is not a multiple of the tasks"};
       gpus = total / tasks;
