@@ -293,7 +293,7 @@ Fate Rows::fate() {
 
 uint32_t Rows::id_of(Names& names, IdTable& table, std::string_view s) {
   const uint32_t next = uint32_t(names.size());
-  const uint32_t id = table.find_or_add(hash_text(s), next, [&](uint32_t i) { return names[i] == s; });
+  const uint32_t id = table.find_or_add(hash_text(s), next, [&](uint32_t i) { return same_text(names[i], s); });
   if (id == next) names.add(s);
   return id;
 }
@@ -310,7 +310,7 @@ bool Rows::known_id(std::string_view id) {
     ids_ascend_ = false;
     for (uint32_t i = 0; i < next; i++) ids_.find_or_add(hash_text(names[i]), i, [](uint32_t) { return false; });
   }
-  return ids_.find_or_add(hash_text(id), next, [&](uint32_t i) { return names[i] == id; }) != next;
+  return ids_.find_or_add(hash_text(id), next, [&](uint32_t i) { return same_text(names[i], id); }) != next;
 }
 
 void Rows::row() {
