@@ -1,172 +1,188 @@
-// muster trace info and muster validate: what a careful person checks before a run.
-#include <algorithm>
+#include "cli/trace.hpp"
+
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"
+#include "muster/config.hpp"
 #include "text/numbers.hpp"
-#include "topology/draw.hpp"
+#include "workload/fits.hpp"
 #include "workload/info.hpp"
+#include "workload/message.hpp"
+#include "workload/numbers.hpp"
 
 namespace muster::cli {
 namespace {
 
-void line(Console& console, std::string_view label, const std::string& text) {
-  std::string s(label);
-  s.append(s.size() < 12 ? 12 - s.size() : 1, ' ');
-  console.out(s + text + "\n");
-}
+constexpr size_t kLabel = 12;
+constexpr size_t kMostSizes = 12;
 
-std::string jobs(uint64_t n) { return with_commas(int64_t(n)) + (n == 1 ? " job" : " jobs"); }
+void line(std::string& out, std::string_view label, std::string_view text) { out += fmt::format("{:<{}}{}\n", label, kLabel, text); }
 
-void rows(const TraceResult& t, Console& console) {
-  uint64_t left_out = 0;
-  for (const LeftOut& r : t.left_out) left_out += r.count;
-  line(console, "rows", with_commas(int64_t(t.rows)) + ": " + with_commas(int64_t(t.workload.jobs.size())) + " used, " +
-                            with_commas(int64_t(left_out)) + " left out");
-  for (const LeftOut& r : t.left_out) {
-    line(console, "", with_commas(int64_t(r.count)) + " " + std::string(r.phrase));
-    for (const std::string& example : r.examples) line(console, "", "  " + example);
+std::string plural(uint64_t n, std::string_view one) { return with_commas(int64_t(n)) + " " + std::string(one) + (n == 1 ? "" : "s"); }
+
+/// Words with commas between, broken into lines of at most 80 columns.
+void words(std::string& out, std::string_view label, const std::vector<std::string>& list) {
+  std::string row;
+  for (const auto& word : list) {
+    if (!row.empty() && kLabel + row.size() + 1 + word.size() > 80) line(out, label, row), row.clear(), label = "";
+    row += (row.empty() ? "" : " ") + word;
   }
+  if (!row.empty()) line(out, label, row);
 }
 
-void columns(const TraceFacts& f, Console& console) {
-  std::string used, unused;
-  for (const auto& [field, column] : f.columns) used += (used.empty() ? "" : ", ") + field + (field == column ? "" : " = " + column);
-  for (const std::string& c : f.unused_columns) unused += (unused.empty() ? "" : ", ") + c;
-  line(console, "columns", used);
-  if (!unused.empty()) line(console, "", "not used: " + unused);
+std::string gpu_hours(Int128 gpu_ticks) { return fmt::format("{:.1f} GPU-hours", double(gpu_ticks) / 3.6e9); }
+
+std::string percent(double part, double all) { return all > 0 ? fmt::format("{:.1f} %", 100 * part / all) : "-"; }
+
+std::string busiest(const std::vector<TraceInfo::Share>& shares, size_t jobs) {
+  std::string s = with_commas(int64_t(shares.size()));
+  for (size_t i = 0; i < shares.size() && i < 3 && shares.size() > 1; i++)
+    s += fmt::format("{}{} {}", i ? ", " : ", most jobs: ", printable(shares[i].name), percent(double(shares[i].jobs), double(jobs)));
+  return s;
 }
 
-std::string gpu_hours(Int128 gpu_time) {
-  return with_commas(int64_t(gpu_time / (Int128{3600} * kSecond))) + " GPU h";
-}
-
-void body(const TraceResult& t, const TraceInfo& info, Console& console) {
-  const Workload& w = t.workload;
-  const std::string origin = w.origin_text.empty() ? std::to_string(w.origin / kSecond) + " s" : w.origin_text;
-  line(console, "span", format_duration(info.span) + " from the first submit (" + origin + ") to the last");
-  line(console, "duration", "least " + format_duration(info.shortest) + "   median " + format_duration(info.p50) + "   p90 " +
-                                format_duration(info.p90) + "   p99 " + format_duration(info.p99) + "   most " + format_duration(info.longest));
-  const auto some = [&](uint64_t n, const char* what) {
-    if (n) line(console, "", jobs(n) + " " + what);
+void describe_sizes(std::string& out, const TraceInfo& info, size_t jobs) {
+  out += fmt::format("{:<{}}{:>10}{:>12}{:>10}{:>14}\n", "sizes", kLabel, "GPUs", "jobs", "share", "of GPU time");
+  const auto row = [&](const std::string& gpus, const TraceInfo::Size& s) {
+    out += fmt::format("{:<{}}{:>10}{:>12}{:>10}{:>14}\n", "", kLabel, gpus, with_commas(int64_t(s.jobs)), percent(double(s.jobs), double(jobs)),
+                       percent(double(s.gpu_time), double(info.gpu_time)));
   };
-  some(t.facts.open_ended, "without a duration");
-  some(t.facts.zero_duration, "of no length");
-  line(console, "GPU time", gpu_hours(info.gpu_time) + " asked");
-  size_t shown = 0;
+  size_t i = 0;
+  TraceInfo::Size rest;
+  std::string first;
   for (const auto& [gpus, size] : info.sizes) {
-    if (shown++ == 12) {
-      line(console, "", std::to_string(info.sizes.size() - 12) + " more sizes, up to " + with_commas(info.sizes.rbegin()->first) + " GPUs");
-      break;
+    if (++i <= kMostSizes || info.sizes.size() == kMostSizes + 1) {
+      row(with_commas(gpus), size);
+    } else {
+      if (first.empty()) first = with_commas(gpus);
+      rest.jobs += size.jobs, rest.gpu_time += size.gpu_time;
     }
-    line(console, "", std::to_string(gpus) + (gpus == 1 ? " GPU:  " : " GPUs: ") + jobs(size.jobs) + ", " + gpu_hours(size.gpu_time));
   }
-  const auto most = [&](const char* label, const std::vector<TraceInfo::Share>& list) {
-    std::string text = with_commas(int64_t(list.size()));
-    for (size_t i = 0; i < std::min<size_t>(list.size(), 3); i++)
-      if (!list[i].name.empty()) text += (i ? ", " : "; most jobs: ") + list[i].name + " " + with_commas(int64_t(list[i].jobs));
-    line(console, label, text);
-  };
-  most("users", info.tenants);
-  most("queues", info.queues);
-  some(info.gangs, "of more than one task");
-  some(info.elastic, "may run with fewer tasks than they ask");
-  some(info.estimates, "with an estimate");
-  some(info.too_short_estimates, "run longer than their estimate");
-  some(info.limits, "with a time limit");
-  some(info.too_short_limits, "run longer than their limit");
-  some(info.deadlines, "with a deadline");
-  some(info.impossible_deadlines, "cannot meet their deadline");
-}
-
-void warn(const TraceResult& t, const TraceInfo& info, Console& console) {
-  const TraceFacts& f = t.facts;
-  for (const std::string& note : t.notes) console.warning(note);
-  if (f.unsorted) console.warning(with_commas(int64_t(f.unsorted)) + " rows submit before the row above them; they are sorted");
-  if (info.equal_jobs) console.warning(jobs(info.equal_jobs) + " say the same as another one");
-  if (f.unknown_fates) console.warning(jobs(f.unknown_fates) + " in a state that is not known; taken as done");
-  if (f.other_durations) console.warning(jobs(f.other_durations) + " whose duration is not end minus start; the difference is used");
-  for (const std::string& s : info.suspicions) console.warning(s);
-}
-
-struct Loaded {
-  Input input;
-  TraceResult trace;
-};
-
-Loaded load(std::string_view name, const Arguments& a) {
-  Loaded l;
-  l.input = load_trace_text(name);
-  l.trace = read_trace(l.input.text, l.input.name, trace_options_from(a));
-  return l;
+  if (rest.jobs) row(first + " and more", rest);
 }
 
 int info(const Arguments& a, Console& console) {
-  if (a.words()[0] != "info") throw InputError("muster trace knows info, not " + in_quotes(a.words()[0]) + " (muster trace info FILE)");
-  if (a.words().size() < 2) throw InputError("usage: muster trace info FILE");
-  const Loaded l = load(a.words()[1], a);
-  const Workload& w = l.trace.workload;
-  rows(l.trace, console);
-  columns(l.trace.facts, console);
-  const TraceInfo found = trace_info(l.trace);
-  if (!w.jobs.empty()) body(l.trace, found, console);
-  warn(l.trace, found, console);
+  if (a.words()[0] != "info") throw InputError("muster trace: want info, found " + in_quotes(a.words()[0]));
+  const Input input = load_trace_text(a.words()[1]);
+  console.out(describe_trace(read_trace(input.text, input.name, trace_options_from(a)), input.name));
   return kDone;
 }
 
-int check(const Arguments& a, Console& console) {
-  Input topology_input;
-  const Topology t = load_topology(a.want("--topology"), topology_input);
-  Loaded l = load(a.want("--trace"), a);
-  Workload& w = l.trace.workload;
-  fit_shapes(w, t);
-  rows(l.trace, console);
-  line(console, "cluster", describe(t));
-  warn(l.trace, trace_info(l.trace), console);
-  const Validation v = validate(w, t);
-  uint64_t total = 0;
-  for (const Validation::Misfit& m : v.misfits) total += m.jobs;
-  line(console, "never fit", jobs(total));
-  for (const Validation::Misfit& m : v.misfits)
-    line(console, "", with_commas(int64_t(m.jobs)) + " for the " + std::string(to_text(m.reason)) + ", as " + std::string(w.names[m.first]));
-  if (std::isnan(v.load)) {
-    line(console, "load", t.gpus() == 0 ? "not defined: the cluster has no GPU" : "not defined: all jobs are submitted at once");
-    return kDone;
-  }
-  char text[40];
-  std::snprintf(text, sizeof text, "%.2f", v.load);
-  line(console, "load", text);
-  if (v.load > 1) console.warning("the offered load is " + std::string(text) + ": more than the cluster can do, so the queue grows");
+int validate_run(const Arguments& a, Console& console) {
+  Input cluster;
+  const Topology t = load_topology(a.want("--topology"), cluster);
+  const Input input = load_trace_text(a.want("--trace"));
+  TraceResult trace = read_trace(input.text, input.name, trace_options_from(a));
+  fit_shapes(trace.workload, t);
+  std::vector<std::string> warnings;
+  console.out(describe_trace(trace, input.name) + describe_fit(trace.workload, t, warnings));
+  for (const auto& w : warnings) console.warning(w);
   return kDone;
 }
 
 }  // namespace
 
+std::string describe_trace(const TraceResult& trace, std::string_view name) {
+  const Workload& w = trace.workload;
+  const TraceFacts& facts = trace.facts;
+  const TraceInfo info = trace_info(trace);
+  const size_t n = w.jobs.size();
+  uint64_t left = 0;
+  for (const auto& l : trace.left_out) left += l.count;
+  std::string out;
+  line(out, "trace", fmt::format("{}   {}, {} used, {} left out", printable(name), plural(trace.rows, "row"), with_commas(int64_t(n)), with_commas(int64_t(left))));
+  for (const auto& l : trace.left_out) {
+    line(out, "left out", plural(l.count, "row") + " that " + std::string(l.phrase));
+    for (const auto& example : l.examples) out += "  " + example + "\n";
+  }
+  std::vector<std::string> columns, unused;
+  for (const auto& [native, column] : facts.columns) columns.push_back(native == column ? native : native + "=" + printable(column));
+  for (const auto& column : facts.unused_columns) unused.push_back(printable(column));
+  words(out, "columns", columns);
+  words(out, "not used", unused);
+  if (n == 0) {
+    line(out, "jobs", "none");
+    return out;
+  }
+  if (facts.dates)
+    line(out, "span", fmt::format("{}, from {} to {}", format_duration(info.span), format_date(w.origin), format_date(w.origin + info.span)));
+  else
+    line(out, "span", fmt::format("{}, the first submit at {:.10g} s", format_duration(info.span), double(w.origin) / 1e6));
+  describe_sizes(out, info, n);
+  line(out, "durations", fmt::format("shortest {}, p50 {}, p90 {}, p99 {}, longest {}", format_duration(info.shortest), format_duration(info.p50),
+                                     format_duration(info.p90), format_duration(info.p99), format_duration(info.longest)));
+  line(out, "GPU time", gpu_hours(info.gpu_time) +
+                            (info.span > 0 ? fmt::format(", {:.1f} GPUs on average over the span", double(info.gpu_time) / double(info.span)) : ""));
+  line(out, "users", busiest(info.tenants, n));
+  line(out, "queues", busiest(info.queues, n));
+
+  std::vector<std::string> facts_of_note;
+  const auto fact = [&](uint64_t count, const std::string& text) {
+    if (count) line(out, facts_of_note.empty() ? "jobs" : "", plural(count, "job") + " " + text), facts_of_note.push_back(text);
+  };
+  fact(info.gangs, "of several tasks");
+  fact(info.elastic, "that can run with fewer tasks");
+  fact(facts.cpu_only, "without a GPU");
+  fact(facts.zero_duration, "of 0 s");
+  fact(facts.open_ended, "without an end");
+  fact(facts.unsorted, "submitted before the row above (sorted now)");
+  fact(info.equal_jobs, "that equal another in all but the id");
+  if (info.estimates) fact(info.estimates, fmt::format("with an estimate, {} of them less than the truth", info.too_short_estimates));
+  if (info.limits) fact(info.limits, fmt::format("with a time limit, {} of them less than they run", info.too_short_limits));
+  if (info.deadlines) fact(info.deadlines, fmt::format("with a deadline, {} of them too early even without waiting", info.impossible_deadlines));
+  std::vector<std::string> doubts;
+  for (const auto& c : facts.unitless_columns) doubts.push_back(printable(c));
+  words(out, "no unit", doubts);
+  for (const auto& note : trace.notes) line(out, "note", note);
+  for (const auto& s : info.suspicions) line(out, "check", s);
+  return out;
+}
+
+std::string describe_fit(const Workload& w, const Topology& t, std::vector<std::string>& warnings) {
+  const Validation v = validate(w, t);
+  std::string out;
+  line(out, "cluster", fmt::format("{}, {}", plural(t.nodes(), "node"), plural(t.gpus(), "GPU")));
+  line(out, "load", std::isnan(v.load) ? t.gpus() ? "not defined: all jobs are submitted at once" : "not defined: the cluster has no GPU" : fmt::format("{:.4f}", v.load));
+  if (v.load > 1) warnings.push_back(fmt::format("the offered load is {:.4f}: above 1 the queue grows as long as jobs arrive", v.load));
+  for (const auto& m : v.misfits) {
+    const std::string_view what = m.reason == Reason::cluster_size ? "more than the cluster has"
+                                  : m.reason == Reason::node_size  ? "more for one task than any node has"
+                                                                   : "a GPU type or memory that too few nodes have";
+    line(out, "never fits", fmt::format("{} want{} {} (the first is {})", plural(m.jobs, "job"), m.jobs == 1 ? "s" : "", what, printable(w.names[m.first])));
+  }
+  if (v.misfits.empty()) line(out, "never fits", "none: each job could run on the empty cluster");
+  return out;
+}
+
 Command trace_command() {
+  auto options = trace_options();
   return {"trace",
-          "say what is in a trace",
-          "info FILE [--map FIELD=COLUMN ...]",
+          "show what is in a trace, and what to check in it first",
+          "info TRACE [options]",
           "  muster trace info jobs.csv\n"
-          "  muster trace info jobs.csv --map gpus=num_gpu --map submit=queued_at\n",
-          trace_options(),
-          1,
+          "  muster trace info jobs.csv.gz --map submit=arrival --map gpus=num_gpu\n"
+          "  muster trace info campus\n",
+          std::move(options),
+          2,
           2,
           info};
 }
 
 Command validate_command() {
-  Command c{"validate",
-            "check a trace against a topology before a run",
-            "--topology X --trace FILE [options]",
-            "  muster validate --topology dgx-a100-16 --trace jobs.csv\n",
-            {{"--topology", "X", "a file, \"rack:4 node:8 gpu:8\" or a shipped name"},
-             {"--trace", "FILE", "jobs as CSV or JSONL, also .gz and .zst; - is standard input"}},
-            0,
-            0,
-            check};
-  for (const Option& o : trace_options()) c.options.push_back(o);
-  return c;
+  std::vector<Option> options{{"--topology", "X", "a file, \"rack:4 node:8 gpu:8\" or a shipped name"},
+                              {"--trace", "FILE", "jobs as CSV or JSONL, also .gz and .zst; - is standard input"}};
+  for (const Option& o : trace_options()) options.push_back(o);
+  return {"validate",
+          "check a trace against a topology before a run",
+          "--topology X --trace FILE [options]",
+          "  muster validate --topology dgx-a100-16 --trace jobs.csv\n",
+          std::move(options),
+          0,
+          0,
+          validate_run};
 }
 
 }  // namespace muster::cli
