@@ -24,9 +24,7 @@ std::string found(const Config& c) {
 }
 
 /// A value that came from a command line is text of whatever type is wanted; one from a file has a type.
-bool is(const Config& c, Kind kind) {
-  return c.kind == kind || (c.kind == Kind::text && (c.where.empty() || c.where.starts_with("--")));
-}
+bool is(const Config& c, Kind kind) { return c.kind == kind || (c.kind == Kind::text && (c.where.empty() || c.where.starts_with("--"))); }
 
 }  // namespace
 
@@ -63,9 +61,7 @@ Duration Config::as_duration() const {
   if (kind != Kind::text && kind != Kind::number) want(*this, "a duration (\"360 s\", \"1h30m\", or a number of seconds)");
   try {
     return parse_duration(value);
-  } catch (const InputError& e) {
-    throw InputError((where.empty() ? "" : where + ": ") + e.what());
-  }
+  } catch (const InputError& e) { throw InputError((where.empty() ? "" : where + ": ") + e.what()); }
 }
 
 void Config::only(std::span<const std::string_view> known) const {

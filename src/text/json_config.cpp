@@ -41,7 +41,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     std::string_view what = e.what();
     if (const size_t at = what.find("column "); at != what.npos)
       if (const size_t colon = what.find(": ", at); colon != what.npos) what.remove_prefix(colon + 2);
-    throw InputError(file_ + ": line " + std::to_string(line) + ", column " + std::to_string(column) + ": not JSON: " + std::string(what.substr(0, 200)));
+    throw InputError(file_ + ": line " + std::to_string(line) + ", column " + std::to_string(column) +
+                     ": not JSON: " + std::string(what.substr(0, 200)));
   }
 
  private:
@@ -60,14 +61,10 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     std::string s = in.where + (stack_.size() == 1 ? ": /" : "/");
     if (in.kind == Config::Kind::list) return s + std::to_string(in.fields.size());
     for (char c : key_) {
-      if (c == '~')
-        s += "~0";
-      else if (c == '/')
-        s += "~1";
-      else if (static_cast<unsigned char>(c) < 32)
-        s += '?';
-      else
-        s += c;
+      if (c == '~') s += "~0";
+      else if (c == '/') s += "~1";
+      else if (static_cast<unsigned char>(c) < 32) s += '?';
+      else s += c;
     }
     return s;
   }
@@ -78,10 +75,10 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   void put(Config c, std::string key) {
-    if (stack_.empty())
-      root_ = std::move(c);
+    if (stack_.empty()) root_ = std::move(c);
     else
-      stack_.back().value.fields.emplace_back(stack_.back().value.kind == Config::Kind::object ? std::move(key) : std::string(), std::move(c));
+      stack_.back().value.fields.emplace_back(stack_.back().value.kind == Config::Kind::object ? std::move(key) : std::string(),
+                                              std::move(c));
   }
   bool open(Config::Kind kind) {
     std::string where = next_place();

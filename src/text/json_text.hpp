@@ -11,7 +11,8 @@ namespace muster {
 void append_int(std::string& out, int64_t v);
 void append_int(std::string& out, Int128 v);
 
-/// Appends a number: a whole one below 2^53 as an integer, any other by its shortest digits that read back equal, NaN and infinities as null.
+/// Appends a number: a whole one below 2^53 as an integer, any other by its shortest digits that read back equal, NaN and infinities as
+/// null.
 void append_number(std::string& out, double v);
 
 /// What becomes of bytes that are no UTF-8.

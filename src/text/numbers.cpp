@@ -37,7 +37,7 @@ std::optional<int64_t> scaled_decimal(std::string_view text, int64_t scale, Roun
     }
     if (c < '0' || c > '9') return {};
     any = true;
-    if (digits < kMost / 10) {
+    if (digits <= kMost / 10) {
       digits = digits * 10 + (c - '0');
       exponent -= point;
     } else {
@@ -47,7 +47,7 @@ std::optional<int64_t> scaled_decimal(std::string_view text, int64_t scale, Roun
   }
   if (!any) return {};
   if (digits == 0 && !rest) return 0;
-  Int128 value = digits * scale;  // below 2^126
+  Int128 value = digits * scale;  // digits stay below 2^63 + 10
   for (; exponent > 0; exponent--) {
     if (value > kMost) return {};
     value *= 10;
@@ -74,10 +74,8 @@ std::string with_commas(int64_t n) {
 std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (char c : text.substr(0, 60)) {
-    if (static_cast<unsigned char>(c) < 32 || c == 127)
-      out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : "?";
-    else
-      out += c;
+    if (static_cast<unsigned char>(c) < 32 || c == 127) out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : "?";
+    else out += c;
   }
   if (text.size() > 60) out += "...";
   return out + '"';

@@ -13,9 +13,10 @@ struct Unit {
   std::string_view name;
   Duration ticks;
 };
-constexpr Unit kUnits[] = {{"us", 1},          {"ms", 1000},         {"s", kSecond},      {"sec", kSecond},  {"second", kSecond}, {"seconds", kSecond},
-                           {"m", kMinute},     {"min", kMinute},     {"minute", kMinute}, {"minutes", kMinute}, {"h", kHour},     {"hour", kHour},
-                           {"hours", kHour},   {"d", kDay},          {"day", kDay},       {"days", kDay}};
+constexpr Unit kUnits[] = {{"us", 1},           {"ms", 1000},         {"s", kSecond}, {"sec", kSecond},
+                           {"second", kSecond}, {"seconds", kSecond}, {"m", kMinute}, {"min", kMinute},
+                           {"minute", kMinute}, {"minutes", kMinute}, {"h", kHour},   {"hour", kHour},
+                           {"hours", kHour},    {"d", kDay},          {"day", kDay},  {"days", kDay}};
 
 [[noreturn]] void refuse(std::string_view text) {
   throw InputError("want a duration such as 90s, 1h30m or 2-01:00:00, not negative and below 292,000 years, found " + in_quotes(text));
@@ -48,7 +49,8 @@ Duration clock(std::string_view text) {
   constexpr Duration kScale[] = {kHour, kMinute, kSecond};
   for (size_t i = 0; i < parts; i++) {
     const bool last = i + 1 == parts;
-    if (part[i].empty() || !is_digit(part[i][0]) || part[i].find_first_of("eE") != part[i].npos || (!last && part[i].find('.') != part[i].npos))
+    if (part[i].empty() || !is_digit(part[i][0]) || part[i].find_first_of("eE") != part[i].npos ||
+        (!last && part[i].find('.') != part[i].npos))
       refuse(text);
     const auto ticks = scaled_decimal(part[i], kScale[first + i], Round::nearest);
     if (!ticks) refuse(text);

@@ -8,8 +8,8 @@
 namespace muster {
 namespace {
 
-constexpr size_t kMostRows = 16;    // of different neighbours at or above the node
-constexpr size_t kMostInside = 4;   // equal parts of a node that are still drawn one by one
+constexpr size_t kMostRows = 16;   // of different neighbours at or above the node
+constexpr size_t kMostInside = 4;  // equal parts of a node that are still drawn one by one
 constexpr size_t kNameWidth = 24;
 
 /// The children of every domain are an interval of the level below, since domains are numbered depth first.
@@ -53,11 +53,15 @@ class Drawing {
 
   std::string node_text(NodeId n) const {
     const NodeKind& k = t_.kind(n);
-    std::string s = k.gpus ? std::to_string(k.gpus) + (k.gpu_type.empty() ? (k.gpus == 1 ? " GPU" : " GPUs") : " x " + k.gpu_type) : "no GPU";
+    std::string s =
+        k.gpus ? std::to_string(k.gpus) + (k.gpu_type.empty() ? (k.gpus == 1 ? " GPU" : " GPUs") : " x " + k.gpu_type) : "no GPU";
     if (k.gpus && k.gpu_mem_mib) s += ", " + memory(k.gpu_mem_mib) + " each";
     if (k.limits_cpu) {
       s += ", " + with_commas(k.capacity[kCpu] / kMilli);
-      if (const int64_t part = k.capacity[kCpu] % kMilli) s += '.' + std::to_string(1000 + part).substr(1);
+      if (const int64_t part = k.capacity[kCpu] % kMilli) {
+        s += '.' + std::to_string(1000 + part).substr(1);
+        while (s.back() == '0') s.pop_back();
+      }
       s += k.capacity[kCpu] == kMilli ? " CPU" : " CPUs";
     }
     if (k.limits_mem) s += ", " + memory(k.capacity[kMem]);
@@ -112,7 +116,8 @@ class Drawing {
 }  // namespace
 
 std::string describe(const Topology& t) {
-  std::string s = with_commas(t.nodes()) + (t.nodes() == 1 ? " node, " : " nodes, ") + with_commas(t.gpus()) + (t.gpus() == 1 ? " GPU: " : " GPUs: ");
+  std::string s =
+      with_commas(t.nodes()) + (t.nodes() == 1 ? " node, " : " nodes, ") + with_commas(t.gpus()) + (t.gpus() == 1 ? " GPU: " : " GPUs: ");
   auto add = [&s](const std::string& level, uint32_t least, uint32_t most) {
     s += level + ' ' + with_commas(least) + (least == most ? "" : "-" + with_commas(most));
   };
@@ -125,7 +130,8 @@ std::string describe(const Topology& t) {
     s += " > ";
   }
   uint32_t least = kNone, most = 0;
-  for (const Domain& d : t.domains(t.levels().size() - 1)) least = std::min(least, d.gpu_end - d.gpu_begin), most = std::max(most, d.gpu_end - d.gpu_begin);
+  for (const Domain& d : t.domains(t.levels().size() - 1))
+    least = std::min(least, d.gpu_end - d.gpu_begin), most = std::max(most, d.gpu_end - d.gpu_begin);
   add("gpu", std::min(least, most), most);
   return s;
 }

@@ -31,7 +31,9 @@ const auto& object(const Config& c) { return fields_of(c, Config::Kind::object, 
 int64_t amount(const Config& c, int64_t scale, int64_t most) {
   const auto a = c.kind == Config::Kind::number ? scaled_decimal(c.value, scale, Round::down) : std::nullopt;
   if (!a || *a < 0 || c.value[0] == '-' || *a > most * scale) {
-    const std::string found = c.kind == Config::Kind::number ? c.value.substr(0, 60) : c.kind == Config::Kind::text ? in_quotes(c.value) : "something else";
+    const std::string found = c.kind == Config::Kind::number ? c.value.substr(0, 60)
+                              : c.kind == Config::Kind::text ? in_quotes(c.value)
+                                                             : "something else";
     fail(c, "want a number from 0 to " + with_commas(most) + ", found " + found);
   }
   return *a;
@@ -65,10 +67,8 @@ class Reader {
           fail(n, "resource " + in_quotes(name) + " is there already");
         spec_.kinds_of_resource.push_back(name);
       }
-    if (tree)
-      read_tree(top);
-    else
-      read_flat(*top.find("nodes"));
+    if (tree) read_tree(top);
+    else read_flat(*top.find("nodes"));
     return std::move(spec_);
   }
 
@@ -185,7 +185,8 @@ class Reader {
     NodeKind& k = spec_.kinds[i];
     if (!states_gpus_[i]) k.gpus = uint32_t(gpus), states_gpus_[i] = true;
     if (states_gpus && gpus != k.gpus)
-      fail(c, "this node has " + std::to_string(gpus) + " GPUs, another of kind " + in_quotes(name) + " or the kind itself " + std::to_string(k.gpus));
+      fail(c, "this node has " + std::to_string(gpus) + " GPUs, another of kind " + in_quotes(name) + " or the kind itself " +
+                  std::to_string(k.gpus));
     return uint32_t(i);
   }
 
@@ -228,7 +229,7 @@ class Reader {
 
   TopologySpec spec_;
   size_t node_level_ = 0;
-  std::vector<uint8_t> states_gpus_;     // by kind: its number of GPUs is settled
+  std::vector<uint8_t> states_gpus_;  // by kind: its number of GPUs is settled
   std::map<uint64_t, uint32_t> plain_;
 };
 

@@ -42,16 +42,14 @@ void set_attribute(const Line& line, NodeKind& kind, std::string_view key, std::
   const auto amount = scaled_decimal(value, scale, Round::down);
   if (!amount || *amount < 0 || *amount / scale > 1'000'000'000)
     line.fail(name + ": want a number from 0 to 1,000,000,000, found " + in_quotes(value));
-  if (key == "cpus")
-    kind.capacity[kCpu] = *amount, kind.limits_cpu = true;
-  else if (key.starts_with("mem_"))
-    kind.capacity[kMem] = *amount, kind.limits_mem = true;
-  else if (key.starts_with("gpu_mem_"))
-    kind.gpu_mem_mib = *amount;
+  if (key == "cpus") kind.capacity[kCpu] = *amount, kind.limits_cpu = true;
+  else if (key.starts_with("mem_")) kind.capacity[kMem] = *amount, kind.limits_mem = true;
+  else if (key.starts_with("gpu_mem_")) kind.gpu_mem_mib = *amount;
   else {
     const std::string near = nearest_name(key, kAttributes);
     line.fail("no attribute of a node is called " + in_quotes(key) +
-              (near.empty() ? "; there are cpus, mem_gib, mem_mib, gpu_type, gpu_mem_gib and gpu_mem_mib" : "; did you mean " + std::string(near) + "?"));
+              (near.empty() ? "; there are cpus, mem_gib, mem_mib, gpu_type, gpu_mem_gib and gpu_mem_mib"
+                            : "; did you mean " + std::string(near) + "?"));
   }
 }
 
@@ -125,10 +123,8 @@ Topology Topology::parse_line(std::string_view text) {
   for (size_t l = counts.size(); l-- > 0;) {
     TopologySpec::Vertex v;
     v.count = counts[l];
-    if (l + 1 == counts.size())
-      v.gpus = uint32_t(gpus);
-    else
-      v.children.push_back(std::move(vertex));
+    if (l + 1 == counts.size()) v.gpus = uint32_t(gpus);
+    else v.children.push_back(std::move(vertex));
     if (spec.levels[l] == "node") v.kind = 0;
     vertex = std::move(v);
   }

@@ -16,7 +16,8 @@ namespace {
 
 /// Whether `b` goes on with the whole GPUs of the next group of 64 of the node `a` began.
 bool continues(const Piece& a, const Piece& b) {
-  return a.share == Share::whole && b.share == Share::whole && a.node == b.node && a.group == b.group && b.tasks == 0 && b.word > a.word && b.what;
+  return a.share == Share::whole && b.share == Share::whole && a.node == b.node && a.group == b.group && b.tasks == 0 && b.word > a.word &&
+         b.what;
 }
 
 void append_run(std::string& s, bool& first, unsigned from, unsigned to) {
@@ -31,7 +32,9 @@ struct Reader {
   std::string_view all, piece;
   size_t at = 0;
 
-  [[noreturn]] void fail(const std::string& what) const { throw InputError("placement " + in_quotes(all) + ": " + in_quotes(piece) + ": " + what); }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw InputError("placement " + in_quotes(all) + ": " + in_quotes(piece) + ": " + what);
+  }
   bool next(char c) {
     if (at >= piece.size() || piece[at] != c) return false;
     at++;
@@ -47,14 +50,16 @@ struct Reader {
     while (at < piece.size() && piece[at] >= '0' && piece[at] <= '9') at++;
     const auto n = whole_number(piece.substr(from, at - from));
     if (!n || uint64_t(*n) > most)
-      fail(std::string(what) + ": want a whole number from 0 to " + with_commas(int64_t(most)) + ", found " + in_quotes(piece.substr(from)));
+      fail(std::string(what) + ": want a whole number from 0 to " + with_commas(int64_t(most)) + ", found " +
+           in_quotes(piece.substr(from)));
     return unsigned(*n);
   }
   unsigned gpu(NodeId n) {
     const unsigned g = number("GPU", 1'000'000);
     const unsigned has = topology.gpus_of(n);
     if (g >= has)
-      fail("node " + topology.node_name(n) + (has ? " has GPUs 0 to " + std::to_string(has - 1) : std::string(" has no GPU")) + ", not gpu" + std::to_string(g));
+      fail("node " + topology.node_name(n) + (has ? " has GPUs 0 to " + std::to_string(has - 1) : std::string(" has no GPU")) +
+           ", not gpu" + std::to_string(g));
     return g;
   }
 
@@ -132,10 +137,8 @@ std::string to_text(const Topology& t, Pieces pieces) {
     if (p.group) s += '#' + std::to_string(p.group);
     if (p.share != Share::whole) {
       s += "/gpu" + std::to_string(p.gpu());
-      if (p.share == Share::mig)
-        s += '@' + std::to_string(p.size()) + "g:" + std::to_string(p.first());
-      else
-        s += ':' + std::to_string(p.size()) + (p.share == Share::mps ? '%' : 'm');
+      if (p.share == Share::mig) s += '@' + std::to_string(p.size()) + "g:" + std::to_string(p.first());
+      else s += ':' + std::to_string(p.size()) + (p.share == Share::mps ? '%' : 'm');
       if (p.mib()) s += '+' + std::to_string(p.mib()) + "MiB";
       i++;
       continue;

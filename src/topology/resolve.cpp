@@ -31,12 +31,10 @@ Topology resolve_topology(std::string_view x, const std::function<std::string(co
   if (const auto text = shipped_topology(x)) return topology_from_json(*text, x);
   std::string message = "no topology is called " + std::string(x.empty() ? "\"\"" : x);
   if (const std::string near = nearest_name(x, shipped_topologies()); !near.empty())
-    message += "; did you mean " + near + "?";
-  else
-    message += "; shipped are";
-  if (message.ends_with("are"))
-    for (std::string_view n : shipped_topologies()) message += (message.ends_with("are") ? " " : ", ") + std::string(n);
-  throw InputError(message + " (or give a file, or a line such as \"node:4 gpu:8\")");
+    throw InputError(message + "; did you mean " + near + "?");
+  message += "; want a file, a line such as \"node:4 gpu:8\", or one of";
+  for (std::string_view n : shipped_topologies()) message += (message.ends_with("of") ? " " : ", ") + std::string(n);
+  throw InputError(message);
 }
 
 }  // namespace muster

@@ -122,7 +122,8 @@ std::string topology_json(const Topology& t) {
 
 Topology topology_from_record(const Config& c) {
   static constexpr std::array<std::string_view, 5> kKnown{"name", "levels", "resources", "kinds", "tree"};
-  static constexpr std::array<std::string_view, 7> kKindKeys{"name", "gpus", "gpu_type", "gpu_mem_mib", "limits_cpu", "limits_mem", "capacity"};
+  static constexpr std::array<std::string_view, 7> kKindKeys{"name",       "gpus",       "gpu_type", "gpu_mem_mib",
+                                                             "limits_cpu", "limits_mem", "capacity"};
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   c.only(kKnown);
   TopologySpec s;
@@ -145,9 +146,7 @@ Topology topology_from_record(const Config& c) {
   for (const auto& [name, f] : want(c, "tree").fields) s.top.push_back(vertex_of(f));
   try {
     return Topology::build(std::move(s));
-  } catch (const InputError& e) {
-    throw InputError(c.where + ": " + e.what());
-  }
+  } catch (const InputError& e) { throw InputError(c.where + ": " + e.what()); }
 }
 
 }  // namespace muster

@@ -12,7 +12,7 @@ namespace muster {
 namespace {
 
 constexpr uint64_t kMostGpus = (uint64_t{1} << 31) - 1;
-constexpr uint64_t kMostParts = 50'000'000;  // domains and GPUs together: some GB of memory
+constexpr uint64_t kMostParts = 50'000'000;   // domains and GPUs together: some GB of memory
 constexpr uint64_t kMostGpusOfNode = 16'384;  // Piece::word has 8 bits
 constexpr size_t kMostLevels = 16;
 constexpr int64_t kMostCapacity = std::numeric_limits<int64_t>::max() / 4;
@@ -27,7 +27,8 @@ void append_number(std::string& s, uint64_t n) {
 void check_name(std::string_view name) {
   for (char c : name)
     if (static_cast<unsigned char>(c) <= 32 || c == 127 || std::string_view(",*/@:+#\"").find(c) != std::string_view::npos)
-      throw InputError("topology: the name " + in_quotes(name) + " has a character that placements use (space, control or one of , * / @ : + # \")");
+      throw InputError("topology: the name " + in_quotes(name) +
+                       " has a character that placements use (space, control or one of , * / @ : + # \")");
   if (name.size() > 200) throw InputError("topology: the name " + in_quotes(name) + " has more than 200 characters");
 }
 
@@ -62,11 +63,15 @@ struct Check {
     const std::string& what = spec.levels[level];
     if (v.count == 0) throw InputError("topology: 0 times " + what);
     check_name(v.name);
-      if (v.count > kMostGpus) throw InputError("topology: " + what + ": " + std::to_string(v.count) + " of them; at most 2,147,483,647");
+    // A product of two numbers below 2^31 fits.
+    if (v.count > kMostGpus || times * v.count > kMostGpus)
+      throw InputError("topology: " + with_commas(int64_t(std::min(v.count, uint64_t{1} << 62))) + " times " + what +
+                       ": more than 2,147,483,647 of them");
     times *= v.count;
-    if (times > kMostGpus) throw InputError("topology: more than 2,147,483,647 domains of level " + what);
-    if (!v.children.empty() && level + 1 == spec.levels.size()) throw InputError("topology: " + what + " has parts; nothing but GPUs is below it");
-    if (v.gpus && !v.children.empty()) throw InputError("topology: " + what + " has both GPUs and parts of its own; GPUs belong to the lowest level");
+    if (!v.children.empty() && level + 1 == spec.levels.size())
+      throw InputError("topology: " + what + " has parts; nothing but GPUs is below it");
+    if (v.gpus && !v.children.empty())
+      throw InputError("topology: " + what + " has both GPUs and parts of its own; GPUs belong to the lowest level");
     if (level < node_level && v.children.empty())
       throw InputError("topology: " + what + (v.name.empty() ? "" : " " + v.name) + " has no " + spec.levels[level + 1] + " in it");
     uint64_t below = v.gpus;
@@ -116,7 +121,8 @@ Topology Topology::build(TopologySpec spec) {
   if (node == spec.levels.end()) throw InputError("topology: no level is called \"node\"");
   t.node_level_ = size_t(node - spec.levels.begin());
   if (spec.top.empty()) throw InputError("topology: no nodes");
-  if (spec.kinds_of_resource.size() > kMaxKinds - 3) throw InputError("topology: more than " + std::to_string(kMaxKinds - 3) + " named resources");
+  if (spec.kinds_of_resource.size() > kMaxKinds - 3)
+    throw InputError("topology: more than " + std::to_string(kMaxKinds - 3) + " named resources");
   const size_t levels = spec.levels.size(), node_level = t.node_level_;
 
   Check check{spec, node_level, 0, 0, std::vector<uint64_t>(levels), std::vector<uint64_t>(spec.kinds.size())};
@@ -145,8 +151,8 @@ Topology Topology::build(TopologySpec spec) {
   t.node_first_.reserve(check.domains[node_level] + 1);
   t.node_kind_.reserve(check.domains[node_level]);
 
-  std::vector<uint8_t> named(levels);         // whether some domain of the level has a name of its own
-  std::vector<uint32_t> in_node(levels);      // domains of the level so far in this node
+  std::vector<uint8_t> named(levels);     // whether some domain of the level has a name of its own
+  std::vector<uint32_t> in_node(levels);  // domains of the level so far in this node
   std::string node_name, name;
   auto place = [&](auto& self, const Vertex& v, size_t level, uint32_t parent) -> void {
     const bool is_node = level == node_level, inside = level > node_level;
@@ -155,10 +161,8 @@ Topology Topology::build(TopologySpec spec) {
       name.clear();
       if (inside) name.append(node_name).push_back('/');
       if (v.name.empty()) {
-        if (is_node)
-          name.push_back('n');
-        else
-          name.append(spec.levels[level]);
+        if (is_node) name.push_back('n');
+        else name.append(spec.levels[level]);
         append_number(name, inside ? in_node[level] : index);
       } else {
         named[level] = 1;
@@ -202,7 +206,8 @@ Topology Topology::build(TopologySpec spec) {
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return d[a].name < d[b].name; });
     const auto twice = std::adjacent_find(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return d[a].name == d[b].name; });
-    if (twice != order.end()) throw InputError("topology: two domains of level " + spec.levels[l] + " are called " + in_quotes(d[*twice].name));
+    if (twice != order.end())
+      throw InputError("topology: two domains of level " + spec.levels[l] + " are called " + in_quotes(d[*twice].name));
     if (l == node_level) t.nodes_by_name_ = std::move(order);
   }
 
@@ -239,8 +244,8 @@ NodeId Topology::find_node(std::string_view name) const {
     const auto n = name.size() > 1 && name[0] == 'n' && name[1] != '-' ? whole_number(name.substr(1)) : std::nullopt;
     return n && *n < int64_t(nodes()) && node_name(NodeId(*n)) == name ? NodeId(*n) : kNone;
   }
-  const auto at = std::lower_bound(nodes_by_name_.begin(), nodes_by_name_.end(), name,
-                                   [&](NodeId n, std::string_view s) { return node_name(n) < s; });
+  const auto at =
+      std::lower_bound(nodes_by_name_.begin(), nodes_by_name_.end(), name, [&](NodeId n, std::string_view s) { return node_name(n) < s; });
   return at != nodes_by_name_.end() && node_name(*at) == name ? *at : kNone;
 }
 
