@@ -42,7 +42,9 @@ muster_flags(muster_app)
 
 if(EXISTS ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
   add_executable(muster ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
-  target_link_libraries(muster PRIVATE muster_app CLI11::CLI11 fmt::fmt)
+  target_link_libraries(muster PRIVATE muster_app ${CMAKE_DL_LIBS})
+  # A policy in a shared library finds View and Plan in the program that loads it.
+  set_target_properties(muster PROPERTIES ENABLE_EXPORTS ON)
   muster_flags(muster)
 else()
   message(STATUS "muster: no src/cli/main.cpp yet, so no muster binary")

@@ -98,6 +98,9 @@ Arguments parse_arguments(const Command& c, std::span<char* const> words) {
   for (Slot& s : slots) {
     if (s.parsed->count() == 0) continue;
     const std::string name(s.option->long_name());
+    if (s.option->value.empty())
+      for (const std::string& value : s.parsed->results())
+        if (value != "true") throw InputError("option " + name + " of muster " + std::string(c.name) + " takes no value");
     if (!s.option->many && !s.option->value.empty() && s.values.size() > 1) throw InputError("option " + name + " is given twice");
     result.values_[name] = std::move(s.values);
   }

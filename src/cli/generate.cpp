@@ -10,10 +10,10 @@ namespace {
 
 int run(const Arguments& a, Console& console) {
   const std::string& file = a.words()[0];
-  const Config spec = parse_json_config(read_file(file), file);
   std::optional<uint64_t> jobs, seed;
   if (a.has("--jobs")) jobs = a.number("--jobs", 0, 1, 1'000'000'000);
   if (a.has("--seed")) seed = a.number("--seed", 0, 0, std::numeric_limits<int64_t>::max());
+  const Config spec = parse_json_config(read_file(file), file);
   const std::string text = generate_trace(spec, jobs, seed);
   if (a.has("--out"))
     write_file(std::string(a.get("--out")), text);

@@ -24,7 +24,7 @@ const PolicyInfo& find_policy(std::string_view name, const std::string& where) {
     known.push_back(p.name);
   }
   const std::string near = nearest_name(name, known);
-  throw InputError((where.empty() ? "" : where + ": ") + "no policy is called " + std::string(name) +
+  throw InputError((where.empty() ? "" : where + ": ") + "no policy is called " + (name.empty() ? "\"\"" : std::string(name)) +
                    (near.empty() ? "" : "; did you mean " + near + "?") + " (`muster policies` lists them)");
 }
 
@@ -69,7 +69,14 @@ Topology load_topology(std::string_view x, Input& input) {
 Input load_trace_text(std::string_view x) {
   if (x.find('/') == x.npos && x.find('.') == x.npos)
     if (const auto shipped = shipped_trace(x)) return {std::string(x), std::string(*shipped)};
-  return {std::string(x), read_file(std::string(x))};
+  if (x.empty()) throw InputError("option --trace: want a file or the name of a shipped trace");
+  try {
+    return {std::string(x), read_file(std::string(x))};
+  } catch (const InputError& e) {
+    const std::vector<std::string_view> known = shipped_traces();
+    const std::string near = nearest_name(x, known);
+    throw InputError(e.what() + (near.empty() ? "" : "; did you mean the shipped trace " + near + "?"));
+  }
 }
 
 std::vector<Option> trace_options() {
@@ -88,7 +95,10 @@ TraceOptions trace_options_from(const Arguments& a) {
       throw InputError("option --map: want FIELD=COLUMN, as in gpus=num_gpu, found " + in_quotes(pair));
     o.maps.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
   }
-  for (const std::string& list : a.all("--drop")) set_drops(o, list);
+  for (const std::string& list : a.all("--drop")) {
+    if (list.empty()) throw InputError("option --drop: want cpu-only, zero-duration or both with a comma between");
+    set_drops(o, list);
+  }
   o.format = a.get("--trace-format");
   if (a.has("--trace-format")) {
     static constexpr std::string_view known[] = {"csv", "jsonl", "philly-csv"};

@@ -188,11 +188,24 @@ class Judge {
   Verdict& verdict_;
 };
 
+/// The tables of a scenario, read before the run: what is wrong with their form is no matter of expectations.
+struct Tables {
+  std::string jobs, events;
+};
+Tables tables_of(const Config& c, const std::string& file) {
+  const Config* jobs = c.find("jobs");
+  const Config* events = c.find("events");
+  if (!c.find("trace") == !jobs) throw InputError(file + ": wants either jobs or a trace");
+  Tables t;
+  if (jobs) t.jobs = as_csv(*jobs);
+  if (events) t.events = as_csv(*events);
+  return t;
+}
+
 /// Everything up to the end of the run. Throws what the run throws.
-void simulate(const Config& c, const std::string& file, Run& run) {
+void simulate(const Config& c, const Tables& tables, const std::string& file, Run& run) {
   const Config* trace = c.find("trace");
   const Config* jobs = c.find("jobs");
-  if (!trace == !jobs) throw InputError(c.where + ": wants either jobs or a trace");
   TraceOptions reading;
   RunOptions options;
   uint64_t seed = 0;
@@ -211,7 +224,7 @@ void simulate(const Config& c, const std::string& file, Run& run) {
 
   TraceResult read;
   if (jobs) {
-    read = read_trace(as_csv(*jobs), jobs->where, reading);
+    read = read_trace(tables.jobs, jobs->where, reading);
   } else {
     const std::string_view x = trace->as_text();
     const Input input = load_trace_text(names_file(x) || x.find('.') != x.npos ? beside(file, x) : std::string(x));
@@ -219,7 +232,7 @@ void simulate(const Config& c, const std::string& file, Run& run) {
   }
   run.workload = std::move(read.workload);
   fit_shapes(run.workload, run.topology);
-  if (const Config* events = c.find("events")) options.events = read_events(as_csv(*events), events->where, run.topology, run.workload);
+  if (const Config* events = c.find("events")) options.events = read_events(tables.events, events->where, run.topology, run.workload);
 
   const Config* policy = c.find("policy");
   const ChosenPolicy chosen = policy ? choose_policy(*policy) : choose_policy("fifo", {});
@@ -257,12 +270,14 @@ Verdict run_scenario(const std::string& file) {
   const Config* topology = c.find("topology");
   if (!topology) throw InputError(file + ": wants topology");
 
+  const Tables tables = tables_of(c, file);
+
   std::unique_ptr<Run> run;
   int64_t status = kDone;
   std::string message;
   try {
     run.reset(new Run{topology_of(*topology, file), {}, {}, {}});
-    simulate(c, file, *run);
+    simulate(c, tables, file, *run);
   } catch (const InputError& e) {
     status = kUsage, message = e.what();
   } catch (const ContractError& e) {

@@ -1,192 +1,188 @@
-// muster trace info and muster validate: what a careful person checks before a run.
-#include <algorithm>
-#include <map>
+#include "cli/trace.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
 
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"
+#include "muster/config.hpp"
 #include "text/numbers.hpp"
-#include "topology/draw.hpp"
 #include "workload/fits.hpp"
+#include "workload/info.hpp"
+#include "workload/message.hpp"
+#include "workload/numbers.hpp"
 
 namespace muster::cli {
 namespace {
 
-void line(Console& console, std::string_view label, const std::string& text) {
-  std::string s(label);
-  s.append(s.size() < 12 ? 12 - s.size() : 1, ' ');
-  console.out(s + text + "\n");
-}
+constexpr size_t kLabel = 12;
+constexpr size_t kMostSizes = 12;
 
-std::string jobs(uint64_t n) { return with_commas(int64_t(n)) + (n == 1 ? " job" : " jobs"); }
+void line(std::string& out, std::string_view label, std::string_view text) { out += fmt::format("{:<{}}{}\n", label, kLabel, text); }
 
-/// min, median, 90 %, max of sorted values.
-template <class F>
-std::string spread(const std::vector<int64_t>& sorted, F text) {
-  const auto at = [&](size_t percent) { return text(sorted[(sorted.size() * percent + 99) / 100 - 1]); };
-  return "least " + text(sorted.front()) + "   median " + at(50) + "   90 % " + at(90) + "   most " + text(sorted.back());
-}
+std::string plural(uint64_t n, std::string_view one) { return with_commas(int64_t(n)) + " " + std::string(one) + (n == 1 ? "" : "s"); }
 
-void rows(const TraceResult& t, Console& console) {
-  uint64_t left_out = 0;
-  for (const LeftOut& r : t.left_out) left_out += r.count;
-  line(console, "rows", with_commas(int64_t(t.rows)) + ": " + with_commas(int64_t(t.workload.jobs.size())) + " used, " +
-                            with_commas(int64_t(left_out)) + " left out");
-  for (const LeftOut& r : t.left_out) {
-    line(console, "", with_commas(int64_t(r.count)) + " " + std::string(r.phrase));
-    for (const std::string& example : r.examples) line(console, "", "  " + example);
+/// Words with commas between, broken into lines of at most 80 columns.
+void words(std::string& out, std::string_view label, const std::vector<std::string>& list) {
+  std::string row;
+  for (const auto& word : list) {
+    if (!row.empty() && kLabel + row.size() + 1 + word.size() > 80) line(out, label, row), row.clear(), label = "";
+    row += (row.empty() ? "" : " ") + word;
   }
+  if (!row.empty()) line(out, label, row);
 }
 
-void columns(const TraceFacts& f, Console& console) {
-  std::string used, unused;
-  for (const auto& [field, column] : f.columns) used += (used.empty() ? "" : ", ") + field + (field == column ? "" : " = " + column);
-  for (const std::string& c : f.unused_columns) unused += (unused.empty() ? "" : ", ") + c;
-  line(console, "columns", used);
-  if (!unused.empty()) line(console, "", "not used: " + unused);
+std::string gpu_hours(Int128 gpu_ticks) { return fmt::format("{:.1f} GPU-hours", double(gpu_ticks) / 3.6e9); }
+
+std::string percent(double part, double all) { return all > 0 ? fmt::format("{:.1f} %", 100 * part / all) : "-"; }
+
+std::string busiest(const std::vector<TraceInfo::Share>& shares, size_t jobs) {
+  std::string s = with_commas(int64_t(shares.size()));
+  for (size_t i = 0; i < shares.size() && i < 3 && shares.size() > 1; i++)
+    s += fmt::format("{}{} {}", i ? ", " : ", most jobs: ", printable(shares[i].name), percent(double(shares[i].jobs), double(jobs)));
+  return s;
 }
 
-void times(const Workload& w, const TraceFacts& f, Console& console) {
-  const Duration span = w.jobs.back().submit;
-  std::string origin = w.origin_text.empty() ? std::to_string(w.origin / kSecond) + " s" : w.origin_text;
-  line(console, "span", format_duration(span) + " from the first submit (" + origin + ") to the last");
-  std::vector<int64_t> lengths;
-  for (const JobTruth& t : w.truths)
-    if (t.work != kNever) lengths.push_back(t.work);
-  std::sort(lengths.begin(), lengths.end());
-  if (!lengths.empty()) line(console, "durations", spread(lengths, [](int64_t d) { return format_duration(d); }));
-  if (f.open_ended) line(console, "", jobs(f.open_ended) + " without a duration");
-  if (f.zero_duration) line(console, "", jobs(f.zero_duration) + " of no length");
-}
-
-void sizes(const Workload& w, const TraceFacts& f, Console& console) {
-  std::map<uint32_t, uint64_t> count;
-  std::vector<int64_t> all;
-  for (const Job& j : w.jobs) count[w.shapes[j.shape].total_gpus]++, all.push_back(w.shapes[j.shape].total_gpus);
-  std::sort(all.begin(), all.end());
-  line(console, "GPUs a job", spread(all, [](int64_t n) { return with_commas(n); }));
-  std::string text;
-  std::vector<std::pair<uint64_t, uint32_t>> common;
-  for (const auto& [gpus, n] : count) common.emplace_back(n, gpus);
-  std::stable_sort(common.begin(), common.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (size_t i = 0; i < std::min<size_t>(common.size(), 5); i++)
-    text += (i ? "   " : "") + std::to_string(common[i].second) + ": " + jobs(common[i].first);
-  line(console, "", "most common " + text);
-  if (f.cpu_only) line(console, "", jobs(f.cpu_only) + " without a GPU");
-}
-
-void warn(const TraceResult& t, Console& console) {
-  const TraceFacts& f = t.facts;
-  for (const std::string& note : t.notes) console.warning(note);
-  if (f.unsorted) console.warning(with_commas(int64_t(f.unsorted)) + " rows submit before the row above them; they are sorted");
-  if (f.unknown_fates) console.warning(jobs(f.unknown_fates) + " in a state that is not known; taken as done");
-  if (f.other_durations) console.warning(jobs(f.other_durations) + " whose duration is not end minus start; the difference is used");
-  std::string unitless;
-  for (const std::string& c : f.unitless_columns) unitless += (unitless.empty() ? "" : ", ") + c;
-  if (!unitless.empty()) console.detail("no unit in the name of " + unitless + ": seconds and GiB are assumed");
-  std::vector<int64_t> lengths;
-  for (const JobTruth& truth : t.workload.truths)
-    if (truth.work != kNever && truth.work > 0) lengths.push_back(truth.work);
-  if (lengths.empty()) return;
-  std::nth_element(lengths.begin(), lengths.begin() + std::ptrdiff_t(lengths.size() / 2), lengths.end());
-  const Duration median = lengths[lengths.size() / 2];
-  if (median > 30 * 86'400 * kSecond)
-    console.warning("the median duration is " + format_duration(median) + "; is the column in milliseconds (name it duration_ms)?");
-}
-
-struct Loaded {
-  Input input;
-  TraceResult trace;
-};
-
-Loaded load(std::string_view name, const Arguments& a) {
-  Loaded l;
-  l.input = load_trace_text(name);
-  l.trace = read_trace(l.input.text, l.input.name, trace_options_from(a));
-  return l;
+void describe_sizes(std::string& out, const TraceInfo& info, size_t jobs) {
+  out += fmt::format("{:<{}}{:>10}{:>12}{:>10}{:>14}\n", "sizes", kLabel, "GPUs", "jobs", "share", "of GPU time");
+  const auto row = [&](const std::string& gpus, const TraceInfo::Size& s) {
+    out += fmt::format("{:<{}}{:>10}{:>12}{:>10}{:>14}\n", "", kLabel, gpus, with_commas(int64_t(s.jobs)), percent(double(s.jobs), double(jobs)),
+                       percent(double(s.gpu_time), double(info.gpu_time)));
+  };
+  size_t i = 0;
+  TraceInfo::Size rest;
+  std::string first;
+  for (const auto& [gpus, size] : info.sizes) {
+    if (++i <= kMostSizes || info.sizes.size() == kMostSizes + 1) {
+      row(with_commas(gpus), size);
+    } else {
+      if (first.empty()) first = with_commas(gpus);
+      rest.jobs += size.jobs, rest.gpu_time += size.gpu_time;
+    }
+  }
+  if (rest.jobs) row(first + " and more", rest);
 }
 
 int info(const Arguments& a, Console& console) {
-  if (a.words()[0] != "info") throw InputError("muster trace knows info, not " + in_quotes(a.words()[0]) + " (muster trace info FILE)");
-  if (a.words().size() < 2) throw InputError("usage: muster trace info FILE");
-  const Loaded l = load(a.words()[1], a);
-  const Workload& w = l.trace.workload;
-  rows(l.trace, console);
-  columns(l.trace.facts, console);
-  if (!w.jobs.empty()) {
-    times(w, l.trace.facts, console);
-    sizes(w, l.trace.facts, console);
-    line(console, "users", with_commas(int64_t(w.tenants.size())) + " users, " + with_commas(int64_t(w.queues.size())) + " queues");
-  }
-  warn(l.trace, console);
+  if (a.words()[0] != "info") throw InputError("muster trace: want info, found " + in_quotes(a.words()[0]));
+  const Input input = load_trace_text(a.words()[1]);
+  console.out(describe_trace(read_trace(input.text, input.name, trace_options_from(a)), input.name));
   return kDone;
 }
 
-int validate(const Arguments& a, Console& console) {
-  Input topology_input;
-  const Topology t = load_topology(a.want("--topology"), topology_input);
-  Loaded l = load(a.want("--trace"), a);
-  Workload& w = l.trace.workload;
-  fit_shapes(w, t);
-  rows(l.trace, console);
-  line(console, "cluster", describe(t));
-  warn(l.trace, console);
-  std::map<std::string_view, std::vector<JobId>> never;
-  std::vector<Reason> of_shape;
-  for (const Shape& s : w.shapes) of_shape.push_back(never_fits(s, t));
-  for (JobId j = 0; j < w.jobs.size(); j++)
-    if (const Reason r = of_shape[w.jobs[j].shape]; r != Reason::none) never[to_text(r)].push_back(j);
-  size_t total = 0;
-  for (const auto& [_, list] : never) total += list.size();
-  line(console, "never fit", jobs(total));
-  for (const auto& [reason, list] : never) {
-    std::string some;
-    for (size_t i = 0; i < std::min<size_t>(list.size(), 5); i++) some += (i ? ", " : "") + std::string(w.names[list[i]]);
-    line(console, "", with_commas(int64_t(list.size())) + " for the " + std::string(reason) + ": " + some + (list.size() > 5 ? ", ..." : ""));
-  }
-  // GPU time asked over GPU time there between the first submit and the last, stretched by one mean gap.
-  const double n = double(w.jobs.size());
-  const double span = w.jobs.empty() ? 0 : double(w.jobs.back().submit);
-  if (t.gpus() == 0 || span == 0) {
-    line(console, "load", "not defined: " + std::string(t.gpus() == 0 ? "the cluster has no GPU" : "all jobs are submitted at once"));
-    return kDone;
-  }
-  Int128 asked = 0;
-  for (JobId j = 0; j < w.jobs.size(); j++)
-    if (w.truths[j].work != kNever) asked += Int128{w.truths[j].work} * w.shapes[w.jobs[j].shape].total_gpus;
-  const double load = double(asked) / (double(t.gpus()) * span * n / (n - 1));
-  char text[40];
-  std::snprintf(text, sizeof text, "%.2f", load);
-  line(console, "load", text);
-  if (load > 1) console.warning("the offered load is " + std::string(text) + ": more than the cluster can do, so the queue grows without end");
+int validate_run(const Arguments& a, Console& console) {
+  Input cluster;
+  const Topology t = load_topology(a.want("--topology"), cluster);
+  const Input input = load_trace_text(a.want("--trace"));
+  TraceResult trace = read_trace(input.text, input.name, trace_options_from(a));
+  fit_shapes(trace.workload, t);
+  std::vector<std::string> warnings;
+  console.out(describe_trace(trace, input.name) + describe_fit(trace.workload, t, warnings));
+  for (const auto& w : warnings) console.warning(w);
   return kDone;
 }
 
 }  // namespace
 
+std::string describe_trace(const TraceResult& trace, std::string_view name) {
+  const Workload& w = trace.workload;
+  const TraceFacts& facts = trace.facts;
+  const TraceInfo info = trace_info(trace);
+  const size_t n = w.jobs.size();
+  uint64_t left = 0;
+  for (const auto& l : trace.left_out) left += l.count;
+  std::string out;
+  line(out, "trace", fmt::format("{}   {}, {} used, {} left out", printable(name), plural(trace.rows, "row"), with_commas(int64_t(n)), with_commas(int64_t(left))));
+  for (const auto& l : trace.left_out) {
+    line(out, "left out", plural(l.count, "row") + " that " + std::string(l.phrase));
+    for (const auto& example : l.examples) out += "  " + example + "\n";
+  }
+  std::vector<std::string> columns, unused;
+  for (const auto& [native, column] : facts.columns) columns.push_back(native == column ? native : native + "=" + printable(column));
+  for (const auto& column : facts.unused_columns) unused.push_back(printable(column));
+  words(out, "columns", columns);
+  words(out, "not used", unused);
+  if (n == 0) {
+    line(out, "jobs", "none");
+    return out;
+  }
+  if (facts.dates)
+    line(out, "span", fmt::format("{}, from {} to {}", format_duration(info.span), format_date(w.origin), format_date(w.origin + info.span)));
+  else
+    line(out, "span", fmt::format("{}, the first submit at {:.10g} s", format_duration(info.span), double(w.origin) / 1e6));
+  describe_sizes(out, info, n);
+  line(out, "durations", fmt::format("shortest {}, p50 {}, p90 {}, p99 {}, longest {}", format_duration(info.shortest), format_duration(info.p50),
+                                     format_duration(info.p90), format_duration(info.p99), format_duration(info.longest)));
+  line(out, "GPU time", gpu_hours(info.gpu_time) +
+                            (info.span > 0 ? fmt::format(", {:.1f} GPUs on average over the span", double(info.gpu_time) / double(info.span)) : ""));
+  line(out, "users", busiest(info.tenants, n));
+  line(out, "queues", busiest(info.queues, n));
+
+  std::vector<std::string> facts_of_note;
+  const auto fact = [&](uint64_t count, const std::string& text) {
+    if (count) line(out, facts_of_note.empty() ? "jobs" : "", plural(count, "job") + " " + text), facts_of_note.push_back(text);
+  };
+  fact(info.gangs, "of several tasks");
+  fact(info.elastic, "that can run with fewer tasks");
+  fact(facts.cpu_only, "without a GPU");
+  fact(facts.zero_duration, "of 0 s");
+  fact(facts.open_ended, "without an end");
+  fact(facts.unsorted, "submitted before the row above (sorted now)");
+  fact(info.equal_jobs, "that equal another in all but the id");
+  if (info.estimates) fact(info.estimates, fmt::format("with an estimate, {} of them less than the truth", info.too_short_estimates));
+  if (info.limits) fact(info.limits, fmt::format("with a time limit, {} of them less than they run", info.too_short_limits));
+  if (info.deadlines) fact(info.deadlines, fmt::format("with a deadline, {} of them too early even without waiting", info.impossible_deadlines));
+  std::vector<std::string> doubts;
+  for (const auto& c : facts.unitless_columns) doubts.push_back(printable(c));
+  words(out, "no unit", doubts);
+  for (const auto& note : trace.notes) line(out, "note", note);
+  for (const auto& s : info.suspicions) line(out, "check", s);
+  return out;
+}
+
+std::string describe_fit(const Workload& w, const Topology& t, std::vector<std::string>& warnings) {
+  const Validation v = validate(w, t);
+  std::string out;
+  line(out, "cluster", fmt::format("{}, {}", plural(t.nodes(), "node"), plural(t.gpus(), "GPU")));
+  line(out, "load", std::isnan(v.load) ? t.gpus() ? "not defined: all jobs are submitted at once" : "not defined: the cluster has no GPU" : fmt::format("{:.4f}", v.load));
+  if (v.load > 1) warnings.push_back(fmt::format("the offered load is {:.4f}: above 1 the queue grows as long as jobs arrive", v.load));
+  for (const auto& m : v.misfits) {
+    const std::string_view what = m.reason == Reason::cluster_size ? "more than the cluster has"
+                                  : m.reason == Reason::node_size  ? "more for one task than any node has"
+                                                                   : "a GPU type or memory that too few nodes have";
+    line(out, "never fits", fmt::format("{} want{} {} (the first is {})", plural(m.jobs, "job"), m.jobs == 1 ? "s" : "", what, printable(w.names[m.first])));
+  }
+  if (v.misfits.empty()) line(out, "never fits", "none: each job could run on the empty cluster");
+  return out;
+}
+
 Command trace_command() {
+  auto options = trace_options();
   return {"trace",
-          "say what is in a trace",
-          "info FILE [--map FIELD=COLUMN ...]",
+          "show what is in a trace, and what to check in it first",
+          "info TRACE [options]",
           "  muster trace info jobs.csv\n"
-          "  muster trace info jobs.csv --map gpus=num_gpu --map submit=queued_at\n",
-          trace_options(),
-          1,
+          "  muster trace info jobs.csv.gz --map submit=arrival --map gpus=num_gpu\n"
+          "  muster trace info campus\n",
+          std::move(options),
+          2,
           2,
           info};
 }
 
 Command validate_command() {
-  Command c{"validate",
-            "check a trace against a topology before a run",
-            "--topology X --trace FILE [options]",
-            "  muster validate --topology dgx-a100-16 --trace jobs.csv\n",
-            {{"--topology", "X", "a file, \"rack:4 node:8 gpu:8\" or a shipped name"},
-             {"--trace", "FILE", "jobs as CSV or JSONL, also .gz and .zst; - is standard input"}},
-            0,
-            0,
-            validate};
-  for (const Option& o : trace_options()) c.options.push_back(o);
-  return c;
+  std::vector<Option> options{{"--topology", "X", "a file, \"rack:4 node:8 gpu:8\" or a shipped name"},
+                              {"--trace", "FILE", "jobs as CSV or JSONL, also .gz and .zst; - is standard input"}};
+  for (const Option& o : trace_options()) options.push_back(o);
+  return {"validate",
+          "check a trace against a topology before a run",
+          "--topology X --trace FILE [options]",
+          "  muster validate --topology dgx-a100-16 --trace jobs.csv\n",
+          std::move(options),
+          0,
+          0,
+          validate_run};
 }
 
 }  // namespace muster::cli

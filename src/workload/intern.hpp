@@ -13,17 +13,27 @@ inline uint64_t mix(uint64_t x) {
   return x ^ (x >> 32);
 }
 
+/// The n < 9 bytes at p as one word: different words for different texts of one length. Byte by byte or by memcmp this costs a call.
+inline uint64_t word_of(const char* p, size_t n) {
+  if (n >= 4) {
+    uint32_t head = 0, tail = 0;
+    std::memcpy(&head, p, 4), std::memcpy(&tail, p + n - 4, 4);
+    return head | uint64_t{tail} << 32;
+  }
+  return n == 0 ? 0 : uint8_t(p[0]) | uint64_t{uint8_t(p[n / 2])} << 8 | uint64_t{uint8_t(p[n - 1])} << 16;
+}
+
 inline uint64_t hash_text(std::string_view s) {
-  uint64_t h = s.size() * 0x9e3779b97f4a7c15U, word = 0;
+  uint64_t h = s.size() * 0x9e3779b97f4a7c15U;
   const char* p = s.data();
   size_t n = s.size();
-  for (; n >= 8; n -= 8, p += 8) {
-    std::memcpy(&word, p, 8);
-    h = mix(h ^ word);
-  }
-  word = 0;
-  if (n) std::memcpy(&word, p, n);
-  return mix(h ^ word);
+  for (; n > 8; n -= 8, p += 8) h = mix(h ^ word_of(p, 8));
+  return mix(h ^ word_of(p, n));
+}
+
+inline bool same_text(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  return a.size() > 8 ? std::memcmp(a.data(), b.data(), a.size()) == 0 : word_of(a.data(), a.size()) == word_of(b.data(), b.size());
 }
 
 /// Open addressing: ids by hash; the caller compares what an id stands for.

@@ -52,14 +52,13 @@ Rows::Rows(Columns columns, const TraceOptions& options, std::string_view file, 
 void Rows::add(std::span<const std::string_view> fields, uint64_t line, const char* fault) {
   result_.rows++;
   fields_ = fields;
+  const size_t want = columns_.names.size();
+  if (fault) return leave_out({Why::malformed, Field::none, fault}, line);
+  if (fields.size() < want) return leave_out({Why::malformed, Field::none, "has fewer fields than the header"}, line);
+  for (size_t i = want; i < fields.size(); i++)
+    if (!trim(fields[i]).empty()) return leave_out({Why::malformed, Field::none, "has more fields than the header"}, line);
   try {
-    if (fault) throw Bad{Why::malformed, Field::none, fault};
-    if (fields.size() != columns_.names.size()) {
-      if (fields.size() < columns_.names.size()) throw Bad{Why::malformed, Field::none, "has fewer fields than the header"};
-      for (size_t i = columns_.names.size(); i < fields.size(); i++)
-        if (!trim(fields[i]).empty()) throw Bad{Why::malformed, Field::none, "has more fields than the header"};
-    }
-    row();
+    row(line);
   } catch (const Bad& bad) {
     leave_out(bad, line);
   }
@@ -74,7 +73,7 @@ void Rows::leave_out(const Bad& bad, uint64_t line) {
   if (bad.field == Field::none) {
     message += "the row " + std::string(bad.what);
   } else {
-    const uint32_t column = bad.field == Field::unsupported ? columns_.unsupported[0] : columns_.at[size_t(bad.field)];
+    const uint32_t column = bad.column != Columns::kAbsent ? bad.column : columns_.at[size_t(bad.field)];
     message += "column " + printable(columns_.names[column]);
     if (const auto value = trim(fields_[column]); !value.empty()) message += ": " + quoted(value);
     message += " " + std::string(bad.what);
@@ -164,8 +163,6 @@ Duration Rows::work() const {
     if (stated != kNever && std::abs(stated - (end - start)) > kSecond) result_.facts.other_durations++;
     return end - start;
   }
-  if (stated == kNever && !options_.open_ended)
-    throw Bad{Why::no_duration, columns_.has(Field::duration) ? Field::duration : Field::end, "is empty"};
   return stated;
 }
 
@@ -178,7 +175,7 @@ Rows::Request Rows::request() {
     amount(Field::tasks, Rounding::exact, kMostCount, tasks);
     if (tasks < 1) throw Bad{Why::contradiction, Field::tasks, "is less than one task"};
     const bool states_each = amount(Field::gpus_per_task, Rounding::exact, kMostCount, gpus);
-    if (states_each && gpus * tasks > kMostCount) throw Bad{Why::too_large, Field::gpus_per_task, "times the tasks is too large"};
+    if (states_each && gpus > kMostCount / tasks) throw Bad{Why::too_large, Field::gpus_per_task, "times the tasks is too large"};
     if (!states_each && states_total) {
       if (total % tasks != 0) throw Bad{Why::contradiction, Field::gpus, "is not a multiple of the tasks"};
       gpus = total / tasks;
@@ -293,7 +290,7 @@ Fate Rows::fate() {
 
 uint32_t Rows::id_of(Names& names, IdTable& table, std::string_view s) {
   const uint32_t next = uint32_t(names.size());
-  const uint32_t id = table.find_or_add(hash_text(s), next, [&](uint32_t i) { return names[i] == s; });
+  const uint32_t id = table.find_or_add(hash_text(s), next, [&](uint32_t i) { return same_text(names[i], s); });
   if (id == next) names.add(s);
   return id;
 }
@@ -310,10 +307,10 @@ bool Rows::known_id(std::string_view id) {
     ids_ascend_ = false;
     for (uint32_t i = 0; i < next; i++) ids_.find_or_add(hash_text(names[i]), i, [](uint32_t) { return false; });
   }
-  return ids_.find_or_add(hash_text(id), next, [&](uint32_t i) { return names[i] == id; }) != next;
+  return ids_.find_or_add(hash_text(id), next, [&](uint32_t i) { return same_text(names[i], id); }) != next;
 }
 
-void Rows::row() {
+void Rows::row(uint64_t line) {
   Workload& w = result_.workload;
   TraceFacts& facts = result_.facts;
   Job job;
@@ -322,21 +319,23 @@ void Rows::row() {
   if (w.jobs.empty()) facts.dates = looks_like_date(submit);  // the first row that is used decides for all
   if (!instant(Field::submit, job.submit)) throw Bad{Why::empty, Field::submit, "is empty"};
   for (const uint32_t column : columns_.unsupported)
-    if (!trim(fields_[column]).empty()) throw Bad{Why::unsupported, Field::unsupported, "is not modelled yet"};
+    if (!trim(fields_[column]).empty()) throw Bad{Why::unsupported, Field::unsupported, "is not modelled yet", column};
   const Request wish = request();
   truth.work = work();
+  if (truth.work == kNever && !options_.open_ended)
+    return leave_out({Why::no_duration, columns_.has(Field::duration) ? Field::duration : Field::end, "is empty"}, line);
   if (has_claims_) claims(job);
   LifeCosts costs;
   if (has_costs_) costs = this->costs();
   const bool cpu_only = wish.gpus == 0;
-  if (cpu_only && options_.drop_cpu_only) throw Bad{Why::cpu_only, columns_.has(Field::gpus) ? Field::gpus : Field::submit, "asks no GPU"};
-  if (truth.work == 0 && options_.drop_zero_duration) throw Bad{Why::zero_duration, Field::none, "lasts 0 s"};
+  if (cpu_only && options_.drop_cpu_only) return leave_out({Why::cpu_only, Field::none, "asks no GPU"}, line);
+  if (truth.work == 0 && options_.drop_zero_duration) return leave_out({Why::zero_duration, Field::none, "lasts 0 s"}, line);
   if (truth.work != kNever && total_ + truth.work > kLongestTotal)
     throw Bad{Why::too_large, columns_.has(Field::duration) ? Field::duration : Field::end, "makes the sum of all durations too large"};
   if (columns_.has(Field::id)) {
     const auto id = trim(field(Field::id));
-    if (id.empty()) throw Bad{Why::empty, Field::id, "is empty"};
-    if (known_id(id)) throw Bad{Why::duplicate_id, Field::id, "is the id of a job above"};
+    if (id.empty()) return leave_out({Why::empty, Field::id, "is empty"}, line);
+    if (known_id(id)) return leave_out({Why::duplicate_id, Field::id, "is the id of a job above"}, line);
     w.names.add(id);
   } else {
     w.names.add(std::to_string(result_.rows));

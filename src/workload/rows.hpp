@@ -27,6 +27,7 @@ class Rows {
     Why why;
     Field field;
     const char* what;   // after the value, or the whole text when the field is none
+    uint32_t column = Columns::kAbsent;  // when the field does not say it
   };
   struct Request {
     uint32_t gpus = 0;      // per task; of the whole row when nodes is one or each
@@ -42,7 +43,8 @@ class Rows {
     const uint32_t i = columns_.at[size_t(f)];
     return i == Columns::kAbsent ? std::string_view{} : fields_[i];
   }
-  void row();
+  // Rare faults of a field are thrown (as Bad) from where it is read; what whole files may be full of is left out without.
+  void row(uint64_t line);
   void leave_out(const Bad& bad, uint64_t line);
   [[noreturn]] void refuse(Parsed p, Field f) const;
   // Each reads one field, leaves `out` alone when it is empty, and throws Bad. They say whether there was a value.

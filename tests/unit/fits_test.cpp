@@ -1,0 +1,59 @@
+// Requests that no empty cluster could hold.
+#include "workload/fits.hpp"
+
+#include <gtest/gtest.h>
+
+#include "workload/trace.hpp"
+
+namespace muster {
+namespace {
+
+Reason why(const Topology& t, const std::string& header, const std::string& row) {
+  auto trace = read_trace("submit_s,run_s," + header + "\n0,1," + row + "\n", "j.csv");
+  EXPECT_EQ(trace.workload.jobs.size(), 1U) << row;
+  fit_shapes(trace.workload, t);
+  return never_fits(trace.workload.shapes.at(0), t);
+}
+
+TEST(NeverFits, RowsOfGpus) {
+  const auto t = Topology::parse_line("node:2 gpu:4");
+  EXPECT_EQ(why(t, "gpus", "0"), Reason::none);
+  EXPECT_EQ(why(t, "gpus", "4"), Reason::none);
+  EXPECT_EQ(why(t, "gpus", "5"), Reason::none);  // a whole node and one of the other
+  EXPECT_EQ(why(t, "gpus", "8"), Reason::none);
+  EXPECT_EQ(why(t, "gpus", "9"), Reason::cluster_size);
+  EXPECT_EQ(why(t, "gpus", "4294967295"), Reason::cluster_size);
+}
+
+TEST(NeverFits, Tasks) {
+  const auto t = Topology::parse_line("node:2 gpu:4");
+  EXPECT_EQ(why(t, "tasks,gpus_per_task", "1,5"), Reason::node_size);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task", "1,9"), Reason::cluster_size);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task", "8,1"), Reason::none);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task", "9,1"), Reason::cluster_size);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task", "2,3"), Reason::none);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task", "2,4"), Reason::none);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task", "3,2"), Reason::none);
+  EXPECT_EQ(why(Topology::parse_line("node:4 gpu:4"), "tasks,gpus_per_task", "5,3"), Reason::cluster_size);
+  EXPECT_EQ(why(t, "tasks,min_tasks,gpus_per_task", "9,2,1"), Reason::none);  // the least counts
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,locality", "4,1,node"), Reason::none);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,locality", "5,1,node"), Reason::node_size);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,spread", "2,1,one-per-node"), Reason::none);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,spread", "3,1,one-per-node"), Reason::cluster_size);
+}
+
+TEST(NeverFits, OtherResourcesAndTypes) {
+  const auto t = Topology::parse_line("node:2[cpus=8,mem_gib=16,gpu_type=A100] gpu:4");
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,cpus", "2,1,8"), Reason::none);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,cpus", "1,1,8.5"), Reason::node_size);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,cpus", "3,1,5"), Reason::cluster_size);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,mem_gib", "1,1,17"), Reason::node_size);
+  EXPECT_EQ(why(t, "gpus,gpu_type", "1,A100"), Reason::none);
+  EXPECT_EQ(why(t, "gpus,gpu_type", "1,H100"), Reason::type);
+  EXPECT_EQ(why(t, "gpus,gpu_type", "8,H100"), Reason::type);
+  // Where CPUs are not modelled, requests for them always fit.
+  EXPECT_EQ(why(Topology::parse_line("node:2 gpu:4"), "tasks,gpus_per_task,cpus", "1,1,1000"), Reason::none);
+}
+
+}  // namespace
+}  // namespace muster
