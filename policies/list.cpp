@@ -1,4 +1,5 @@
 // The policy `list`: a queue composed of six parts.
+#include <algorithm>
 #include <array>
 
 #include "parts/blocked.hpp"
@@ -189,6 +190,11 @@ std::unique_ptr<Policy> make_list(const PolicyInput& in) {
     throw InputError((where.empty() ? std::string() : where + ": ") + "estimate " + std::string(estimate.name) + " with order " +
                      std::string(order.name) + ": no part looks at run times (orders that do: sjf, ljf)");
   }
+  const std::vector<Job>& jobs = in.workload.jobs;
+  if (order.needs_estimate && !estimate.needs_oracle && !jobs.empty() &&
+      std::all_of(jobs.begin(), jobs.end(), [](const Job& j) { return j.estimate == kNever; }))
+    throw InputError("order " + std::string(order.name) + " with estimate " + std::string(estimate.name) +
+                     ": no job of the trace states an estimate (estimate exact uses true run times)");
   const Order o = order_called(order.name);
   const Estimate e = estimate_called(estimate.name);
   std::unique_ptr<Placer> placer = make_placer(place.name, in.topology, in.seed);

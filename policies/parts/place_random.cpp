@@ -31,7 +31,8 @@ class Random final : public Placer {
   uint64_t rank(Spot s) const override { return s.node >= from_ ? s.node - from_ : uint64_t(s.node) + nodes() - from_; }
   bool stays() const override { return false; }
   bool draw(const View& now, JobId j, unsigned task) override {
-    if (nodes()) from_ = NodeId(mix(mix(seed_ + j) + (uint64_t(now.starts(j)) << 32 | task)) % nodes());
+    const NodeId begin = index().begin(), count = index().end() - begin;
+    if (count) from_ = begin + NodeId(mix(mix(seed_ + j) + (uint64_t(now.starts(j)) << 32 | task)) % count);
     return true;
   }
   uint64_t seed_;

@@ -3,8 +3,10 @@
 #include "cli/commands.hpp"
 #include "files/read.hpp"
 #include "files/write.hpp"
+#include "metrics/job_rows.hpp"
 #include "metrics/metrics.hpp"
 #include "muster/simulator.hpp"
+#include "report/jobs_csv.hpp"
 #include "report/records.hpp"
 #include "report/summary.hpp"
 
@@ -14,15 +16,24 @@ namespace {
 int run(const Arguments& a, Console& console) {
   const std::string& file = a.words()[0];
   const std::string text = read_file(file);
+  const bool files = a.has("--out");
   Metrics metrics;
-  Observer* const observers[] = {&metrics};
+  JobRows rows;
+  std::vector<Observer*> observers{&metrics};
+  if (files) observers.push_back(&rows);
   const Recording recording = read_records(text, file, observers);
   const Report report = metrics.report();
   const std::string json = report_json(report, recording.header);
-  if (a.has("--out")) write_file(std::string(a.get("--out")) + "/report.json", json);
+  if (files) {
+    const std::string out(a.get("--out"));
+    OutFile table(out + "/jobs.csv");
+    jobs_csv(rows, recording.header, [&](std::string_view block) { table.write(block); });
+    write_file(out + "/report.json", json);
+    table.commit();
+  }
   if (a.has("--json")) {
     console.out(json);
-  } else if (!console.quiet || !a.has("--out")) {
+  } else if (!console.quiet || !files) {
     const auto input = [&](std::string_view role) {
       for (const auto& [r, name] : recording.header.inputs)
         if (r == role) return std::string_view(name).substr(0, name.rfind(" sha256:"));
@@ -37,11 +48,11 @@ int run(const Arguments& a, Console& console) {
 
 Command report_command() {
   return {"report",
-          "compute the report of a run again from its records",
+          "compute the results of a run again from its records",
           "RECORDS.jsonl [--json] [--out DIR]",
           "  muster report out/records.jsonl\n"
           "  muster report out/records.jsonl --json\n",
-          {{"--json", "", "print report.json instead of the summary"}, {"--out", "DIR", "write report.json there"}},
+          {{"--json", "", "print report.json instead of the summary"}, {"--out", "DIR", "write report.json and jobs.csv there"}},
           1,
           1,
           run};

@@ -96,8 +96,8 @@ void add_inputs(Call& call, const Config& inputs, std::string& changed) {
   }
 }
 
-void add_policy(Call& call, const Config& policy) {
-  const std::string name(want(policy, "name").as_text());
+void add_policy(Call& call, const Config& policy, std::string_view instead) {
+  const std::string name(instead.empty() ? want(policy, "name").as_text() : instead);
   Config preset;
   preset.set("policy", Config::text(name));
   for (const Config::Field& f : want(policy, "parameters").fields) {
@@ -126,7 +126,7 @@ int run(const Arguments& arguments, Console& console) {
   const std::string version(want(provenance, "version").as_text());
   if (version != program_version()) changed += "the report is of muster " + version + ", this is " + program_version() + "\n";
   add_inputs(call, want(provenance, "inputs"), changed);
-  add_policy(call, want(provenance, "policy"));
+  add_policy(call, want(provenance, "policy"), arguments.get("--policy"));
   call.words.insert(call.words.end(), {"--seed", want(provenance, "seed").value});
   if (const Config& until = want(provenance, "until_s"); until.given()) call.words.insert(call.words.end(), {"--until", until.value});
 
@@ -157,6 +157,7 @@ Command rerun_command() {
           .summary = "repeat a run from its report; are the bytes equal?",
           .usage = "REPORT.json",
           .examples = "  muster rerun out/report.json\n",
+          .options = {{"--policy", "FILE", "the shared library of a policy that is none of muster's own"}},
           .least = 1,
           .most = 1,
           .run = run};

@@ -40,6 +40,7 @@ struct Simulator::Engine {
   void scripted(uint32_t id);
   void pass();
   void stop_at_until();
+  void tell_priority(JobId j);
   [[noreturn]] void no_progress() const;
   void deliver(bool all);
   uint32_t arm(Time at, Rank rank, uint32_t subject);

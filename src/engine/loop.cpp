@@ -104,11 +104,19 @@ void Simulator::Engine::submit(JobId j) {
   l.since = w.now;
   w.queue.insert(j);
   if (!observers.empty()) record(What::submit, j).waiting = 1;
+  if (!w.priorities.empty() && w.priorities[j] != w.job(j).priority) tell_priority(j);
   if (cancelled) return end(j, State::cancelled);
   uint8_t& fit = fits[w.job(j).shape];
   if (!fit) fit = uint8_t(1 + int(never_fits(w.shape(j), w.topology)));
   if (fit > 1) return end(j, State::rejected, Reason(fit - 1));
   happened(What::submit, j);
+}
+
+void Simulator::Engine::tell_priority(JobId j) {
+  if (observers.empty()) return;
+  Record& r = record(What::priority, j);
+  note_fields.push_back({{"priority", w.priorities[j], {}}});
+  r.fields = note_fields.back();
 }
 
 void Simulator::Engine::happened(What what, JobId j, const Held& held, int64_t value) {
@@ -249,12 +257,9 @@ void Simulator::Engine::scripted(uint32_t id) {
       if (w.priorities.empty())
         for (const Job& j : w.workload.jobs) w.priorities.push_back(j.priority);
       w.priorities[e.job] = int32_t(e.value);
+      if (w.live[e.job].state == State::future || ended(w.live[e.job].state)) break;  // told when it comes, or too late
       happened(What::priority, e.job, {}, e.value);
-      if (!observers.empty()) {
-        Record& r = record(What::priority, e.job);
-        note_fields.push_back({{"priority", e.value, {}}});
-        r.fields = note_fields.back();
-      }
+      tell_priority(e.job);
       break;
     case Kind::cancel:
       if (w.live[e.job].state == State::future) w.live[e.job].leaving = true;  // leaves as it comes

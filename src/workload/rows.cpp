@@ -217,9 +217,8 @@ Rows::Request Rows::request() {
 
 ShapeId Rows::shape_of(const Request& r) {
   if (last_shape_ != kNone && r == last_request_) return last_shape_;
-  uint64_t h = mix(uint64_t(r.gpus) << 32 | r.tasks);
-  h = mix(h ^ (uint64_t(r.min_tasks) << 32 | r.over)) + uint64_t(r.nodes);
-  h = mix(mix(h ^ uint64_t(r.cpus)) ^ uint64_t(r.memory)) + r.type;
+  const uint64_t h = (uint64_t{r.gpus} << 32 | r.tasks) * 0x9e3779b97f4a7c15U ^ (uint64_t{r.min_tasks} << 32 | r.over) * 0xbf58476d1ce4e5b9U ^
+                     uint64_t(r.cpus) * 0x94d049bb133111ebU ^ uint64_t(r.memory) * 0xd6e8feb86659fd93U ^ (uint64_t{r.type} << 8 | uint64_t(r.nodes));
   auto& shapes = result_.workload.shapes;
   const uint32_t next = uint32_t(shapes.size());
   const ShapeId id = shapes_.find_or_add(mix(h), next, [&](uint32_t i) { return requests_[i] == r; });
