@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 
 #include "files/write.hpp"
@@ -169,6 +170,30 @@ TEST(Records, MalformedLinesNameTheirLine) {
   has(with("\"job\":0", "\"job\":2"), "r.jsonl:2: ", "range");
   has(with("\"records\":7", "\"records\":8"), "r.jsonl:9: ", "counts other records");
   has(with("\"jobs\":2", "\"jobs\":4000000000"), "r.jsonl:1: ", "more jobs");
+}
+
+TEST(Records, NoBytesCrashTheReader) {
+  const std::string whole = results_of(test::preempted()).records;
+  const size_t header = whole.find('\n');
+  std::mt19937 random(1);
+  int refused = 0;
+  for (int i = 0; i < 1000; i++) {
+    std::string s = whole;
+    for (int n = 0; n < 1 + i % 3; n++) {
+      const size_t at = header + random() % (s.size() - header);
+      switch (random() % 4) {
+        case 0: s[at] = char(random()); break;
+        case 1: s.erase(at, 1 + random() % 20); break;
+        case 2: s.insert(at, 1, "0123456789\"{}[],:-\\u"[random() % 20]); break;
+        default: s.insert(at, s.substr(header + random() % (s.size() - header), 1 + random() % 80)); break;
+      }
+    }
+    const std::string e = error_of(s);
+    if (e == "no error") continue;
+    refused++;
+    ASSERT_EQ(e.substr(0, 8), "r.jsonl:") << e;
+  }
+  EXPECT_GT(refused, 700);
 }
 
 TEST(TopologyJson, BuildsTheSameTreeAgain) {

@@ -398,7 +398,7 @@ TEST(Trace, WhatIsNoTrace) {
       {"submit_s,run_s\n", "j.csv:1: no column says how many GPUs a job asks; the columns are submit_s, run_s (--map gpus=COLUMN names it)"},
       {"[1, 2]", "j.csv:1: no column says when a job is submitted; the columns are [1, 2] (--map submit=COLUMN names it)"},
   };
-  for (const auto& [text, message] : texts) EXPECT_EQ(error_of([&] { read(text); }), message);
+  for (const auto& t : texts) EXPECT_EQ(error_of([&] { read(t.first); }), t.second);
   TraceOptions o;
   o.format = "jsnol";
   EXPECT_EQ(error_of([&] { read("", o); }), "--trace-format: want csv, jsonl or philly-csv, found \"jsnol\"; did you mean jsonl?");
