@@ -1,6 +1,7 @@
 #include "cli/commands.hpp"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <new>
@@ -13,14 +14,21 @@
 namespace muster::cli {
 namespace {
 
-volatile sig_atomic_t stop = 0;
+volatile sig_atomic_t stop = 0, reading = 0;
 
-void on_signal(int) { stop = 1; }
+void on_signal(int) {
+  stop = 1;
+  if (!reading) return;
+  constexpr std::string_view text = "error: interrupted; no file was written\n";
+  // Nothing is open but an input that may never come.
+  (void)!write(2, text.data(), text.size());
+  _exit(kInterrupted);
+}
 
 void handle_signals() {
   struct sigaction action = {};
   sigemptyset(&action.sa_mask);
-  // The second one ends the process the hard way: a policy may never come back. No SA_RESTART: a read from a terminal must return.
+  // The second one ends the process the hard way: a policy may never come back.
   action.sa_flags = int(SA_RESETHAND);
   action.sa_handler = on_signal;
   sigaction(SIGINT, &action, nullptr);
@@ -125,6 +133,8 @@ std::string help_of(const Command& c) {
 }
 
 bool interrupted() { return stop != 0; }
+Reading::Reading() { reading = 1; }
+Reading::~Reading() { reading = 0; }
 
 int program(int argc, char* const* argv) {
   handle_signals();

@@ -45,5 +45,10 @@ int program(int argc, char* const* argv);
 struct Interrupted {};
 /// Whether SIGINT or SIGTERM came.
 bool interrupted();
+/// While one lives, a signal ends the process at once: it waits for input and has nothing to clean up.
+struct Reading {
+  Reading();
+  ~Reading();
+};
 
 }  // namespace muster::cli

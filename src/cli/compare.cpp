@@ -135,7 +135,7 @@ int run(const Arguments& arguments, Console& console) {
 
 Command compare_command() {
   return {.name = "compare",
-          .summary = "compare reports metric by metric; with --gate, fail on a regression",
+          .summary = "compare reports by metric; --gate fails on a regression",
           .usage = "[options] BASE NEW...",
           .examples =
               "  muster compare base.json new.json\n"

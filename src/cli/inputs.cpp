@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/commands.hpp"
 #include "files/digest.hpp"
 #include "files/read.hpp"
 #include "text/json_config.hpp"
@@ -15,6 +16,11 @@ namespace muster::cli {
 namespace {
 
 bool ends_in(std::string_view s, std::string_view end) { return s.size() > end.size() && s.substr(s.size() - end.size()) == end; }
+
+std::string read_input(const std::string& path) {
+  const Reading while_it_lasts;
+  return read_file(path);
+}
 
 /// The row of the in-tree table, or an error with the nearest name.
 const PolicyInfo& find_policy(std::string_view name, const std::string& where) {
@@ -59,11 +65,11 @@ Topology load_topology(std::string_view x, Input& input) {
   input.name = x;
   input.text = x;
   if (x == "-") {
-    input.text = read_file("-");
+    input.text = read_input("-");
     return topology_from_json(input.text, "standard input");
   }
   if (const auto shipped = names_file(x) ? std::nullopt : shipped_topology(x)) input.text = *shipped;
-  return resolve_topology(x, [&](const std::string& path) { return input.text = read_file(path); });
+  return resolve_topology(x, [&](const std::string& path) { return input.text = read_input(path); });
 }
 
 Input load_trace_text(std::string_view x) {
@@ -71,7 +77,7 @@ Input load_trace_text(std::string_view x) {
     if (const auto shipped = shipped_trace(x)) return {std::string(x), std::string(*shipped)};
   if (x.empty()) throw InputError("option --trace: want a file or the name of a shipped trace");
   try {
-    return {std::string(x), read_file(std::string(x))};
+    return {std::string(x), read_input(std::string(x))};
   } catch (const InputError& e) {
     const std::vector<std::string_view> known = shipped_traces();
     const std::string near = nearest_name(x, known);
@@ -146,7 +152,7 @@ ChosenPolicy choose_policy(std::string_view x, std::span<const std::string> sets
     info = load_plugin(std::string(x));
   } else if (names_file(x)) {
     const std::string file(x);
-    const Config c = parse_json_config(read_file(file), file);
+    const Config c = parse_json_config(read_input(file), file);
     if (c.kind != Config::Kind::object) throw InputError(file + ": want an object, as in {\"policy\": \"list\", \"order\": \"sjf\"}");
     const ChosenPolicy from_file = choose_policy(c);
     info = from_file.info;
@@ -164,7 +170,7 @@ ChosenPolicy choose_policy(std::string_view x, std::span<const std::string> sets
 }
 
 std::vector<ScriptedEvent> load_events(std::string_view file, const Topology& t, const Workload& w, Input& input) {
-  input = {std::string(file), read_file(std::string(file))};
+  input = {std::string(file), read_input(std::string(file))};
   return read_events(input.text, input.name, t, w);
 }
 

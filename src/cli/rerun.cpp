@@ -154,7 +154,7 @@ int run(const Arguments& arguments, Console& console) {
 
 Command rerun_command() {
   return {.name = "rerun",
-          .summary = "repeat a run from its report and say whether it is equal to the byte",
+          .summary = "repeat a run from its report; are the bytes equal?",
           .usage = "REPORT.json",
           .examples = "  muster rerun out/report.json\n",
           .options = {{"--policy", "FILE", "the shared library of a policy that is none of muster's own"}},
