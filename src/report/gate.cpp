@@ -155,7 +155,7 @@ Comparison compare(const std::string& base_name, std::vector<RunReport> base, co
   note_inputs(base, now, c);
   c.pairs = base.size();
   if (c.pairs < judge_by.least_seeds)
-    throw InputError(new_name + ": " + std::to_string(c.pairs) + " seeds, and the gate wants at least " +
+    throw InputError(new_name + ": " + std::to_string(c.pairs) + (c.pairs == 1 ? " seed" : " seeds") + ", and the gate wants at least " +
                      std::to_string(judge_by.least_seeds));
   if (c.pairs > 1 && c.pairs < 5)
     c.notes.push_back("an interval from " + std::to_string(c.pairs) + " seeds says little; five or more are better");

@@ -22,15 +22,15 @@ std::optional<double> parse_number(std::string_view s) {
 }
 
 /// "1 %", "0.5%".
-double percent(const Config& c, double most) {
-  constexpr std::string_view wanted = "want a percentage as text, such as \"1 %\"";
-  if (c.kind != Config::Kind::text) fail(c.where, std::string(wanted) + (c.kind == Config::Kind::number ? ", found " + c.value : ""));
+double percent(const Config& c, double most, const char* example) {
+  const std::string wanted = std::string("want a percentage as text, such as \"") + example + "\"";
+  if (c.kind != Config::Kind::text) fail(c.where, wanted + (c.kind == Config::Kind::number ? ", found " + c.value : ""));
   std::string_view s = c.value;
   const bool sign = !s.empty() && s.back() == '%';
   if (sign) s.remove_suffix(1);
   while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
   const std::optional<double> x = parse_number(s);
-  if (!sign || !x) fail(c.where, std::string(wanted) + ", found " + quoted(c.value));
+  if (!sign || !x) fail(c.where, wanted + ", found " + quoted(c.value));
   if (*x < 0 || *x > most) fail(c.where, "want 0 % to " + std::to_string(int64_t(most)) + " %, found " + quoted(c.value));
   return *x / 100;
 }
@@ -57,7 +57,7 @@ Bound read_bound(const std::string& name, const Config& c) {
   const Config *share = c.find("max_worse"), *amount = c.find("max_worse_abs");
   if (!share && !amount) fail(c.where, "want \"max_worse\" (\"1 %\"), \"max_worse_abs\" (a number in the metric's unit), or both");
   if (share) {
-    b.share = percent(*share, 1e6);
+    b.share = percent(*share, 1e6, "1 %");
     const std::string_view digits(share->value.data(), share->value.find_last_not_of(" %") + 1);
     b.text = std::string(digits) + " %";
   }
@@ -91,7 +91,7 @@ Gate read_gate(std::string_view text, const std::string& file) {
     if (const Config* c = seeds->find("resamples")) gate.resamples = uint64_t(c->as_integer(100, 1'000'000));
     if (const Config* c = seeds->find("seed")) gate.seed = uint64_t(c->as_integer(0, INT64_MAX));
     if (const Config* c = seeds->find("confidence")) {
-      gate.confidence = percent(*c, 100);
+      gate.confidence = percent(*c, 100, "95 %");
       if (gate.confidence < 0.5 || gate.confidence > 0.999) fail(c->where, "want 50 % to 99.9 %, found " + quoted(c->value));
     }
   }
