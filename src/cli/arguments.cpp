@@ -25,9 +25,8 @@ std::string hint(std::string_view command) { return " (`muster " + std::string(c
 }  // namespace
 
 std::span<const Option> common_options() {
-  static const Option options[] = {{"-q,--quiet", "", "no warnings, no progress"},
-                                   {"-v,--verbose", "", "say more about what was read"},
-                                   {"-h,--help", "", "this text"}};
+  static const Option options[] = {
+      {"-q,--quiet", "", "no warnings, no progress"}, {"-v,--verbose", "", "say more about what was read"}, {"-h,--help", "", "this text"}};
   return options;
 }
 
@@ -90,9 +89,7 @@ Arguments parse_arguments(const Command& c, std::span<char* const> words) {
   } catch (const CLI::ArgumentMismatch&) {
     // One value each is all that options want, so it can only be the last word that lacks one.
     throw InputError("option " + std::string(words.back()) + " of muster " + std::string(c.name) + " wants a value");
-  } catch (const CLI::ParseError& e) {
-    throw InputError("muster " + std::string(c.name) + ": " + e.what());
-  }
+  } catch (const CLI::ParseError& e) { throw InputError("muster " + std::string(c.name) + ": " + e.what()); }
   const std::vector<std::string> unknown = app.remaining();
   if (!unknown.empty()) unknown_option(c, unknown.front());
   for (Slot& s : slots) {

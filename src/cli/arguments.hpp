@@ -13,7 +13,7 @@ struct Option {
   std::string_view name;   ///< "--out", or with a short form "-q,--quiet"
   std::string_view value;  ///< what its value is called in the help ("DIR"); empty: a flag
   std::string_view help;
-  bool many = false;       ///< may be given more than once
+  bool many = false;  ///< may be given more than once
   std::string_view long_name() const { return name.substr(name.find("--")); }
 };
 
@@ -22,11 +22,11 @@ class Console;
 
 /// A subcommand: one row of the table in commands.cpp.
 struct Command {
-  std::string_view name, summary;   ///< "run", "replay a trace ..."
-  std::string_view usage;           ///< what follows the name in the usage line
-  std::string_view examples;        ///< shown first in its help, one a line
+  std::string_view name, summary;  ///< "run", "replay a trace ..."
+  std::string_view usage;          ///< what follows the name in the usage line
+  std::string_view examples;       ///< shown first in its help, one a line
   std::vector<Option> options;
-  size_t least = 0, most = 0;       ///< how many words without a dash
+  size_t least = 0, most = 0;                        ///< how many words without a dash
   int (*run)(const Arguments&, Console&) = nullptr;  ///< the exit status; throws for what main maps
 };
 

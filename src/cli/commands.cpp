@@ -104,8 +104,8 @@ int dispatch(int argc, char* const* argv, Console& console) {
 
 std::span<const Command> commands() {
   static const Command table[] = {
-      run_command(),      report_command(),   verify_command(),   compare_command(),    diff_command(), rerun_command(), topo_command(),
-      policies_command(), trace_command(),    validate_command(), generate_command(), completion_command(), man_command(),
+      run_command(),      report_command(), verify_command(),   compare_command(),  diff_command(),       rerun_command(), topo_command(),
+      policies_command(), trace_command(),  validate_command(), generate_command(), completion_command(), man_command(),
   };
   return table;
 }
@@ -118,8 +118,7 @@ std::string help_of(const Command& c) {
   size_t width = 0;
   const auto left = [](const Option& o) {
     std::string l(o.name);
-    if (const size_t comma = l.find(','); comma != std::string::npos)
-      l.insert(comma + 1, " ");
+    if (const size_t comma = l.find(','); comma != std::string::npos) l.insert(comma + 1, " ");
     if (!o.value.empty()) l += " " + std::string(o.value);
     return l;
   };
@@ -144,9 +143,7 @@ int program(int argc, char* const* argv) {
     status = dispatch(argc, argv, console);
     console.flush();
     return status;
-  } catch (const Interrupted&) {
-    status = kInterrupted;
-  } catch (const InputError& e) {
+  } catch (const Interrupted&) { status = kInterrupted; } catch (const InputError& e) {
     console.error(e.what());
     status = kUsage;
   } catch (const ContractError& e) {
@@ -174,9 +171,7 @@ int program(int argc, char* const* argv) {
   // What was said before the error still holds: half of a result never gets here, since results are written last.
   try {
     console.flush();
-  } catch (const OutputError&) {
-    return kOutput;
-  }
+  } catch (const OutputError&) { return kOutput; }
   return status;
 }
 

@@ -10,11 +10,11 @@ namespace muster::cli {
 /// Exit statuses.
 enum Exit : int {
   kDone = 0,
-  kFailed = 1,       ///< a gate or verify failed, or jobs were left unfinished
-  kUsage = 2,        ///< usage or input
-  kContract = 3,     ///< a policy broke its contract
+  kFailed = 1,    ///< a gate or verify failed, or jobs were left unfinished
+  kUsage = 2,     ///< usage or input
+  kContract = 3,  ///< a policy broke its contract
   kInternal = 70,
-  kOutput = 74,      ///< output could not be written
+  kOutput = 74,  ///< output could not be written
   kInterrupted = 130,
 };
 

@@ -37,10 +37,8 @@ void Console::flush() {
 
 void Console::line(std::string_view prefix, std::string_view code, std::string_view text) {
   std::string s;
-  if (colour_err_ && !code.empty())
-    s.append(code).append(prefix).append("\x1b[0m");
-  else
-    s.append(prefix);
+  if (colour_err_ && !code.empty()) s.append(code).append(prefix).append("\x1b[0m");
+  else s.append(prefix);
   s.append(text).append("\n");
   try {
     write_all(2, s, "standard error");

@@ -1,9 +1,10 @@
+#include "workload/generate.hpp"
+
 #include "cli/commands.hpp"
 #include "files/read.hpp"
 #include "files/write.hpp"
 #include "muster/types.hpp"
 #include "text/json_config.hpp"
-#include "workload/generate.hpp"
 
 namespace muster::cli {
 namespace {
@@ -15,10 +16,8 @@ int run(const Arguments& a, Console& console) {
   if (a.has("--seed")) seed = a.number("--seed", 0, 0, std::numeric_limits<int64_t>::max());
   const Config spec = parse_json_config(read_file(file), file);
   const std::string text = generate_trace(spec, jobs, seed);
-  if (a.has("--out"))
-    write_file(std::string(a.get("--out")), text);
-  else
-    console.out(text);
+  if (a.has("--out")) write_file(std::string(a.get("--out")), text);
+  else console.out(text);
   return kDone;
 }
 

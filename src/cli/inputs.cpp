@@ -178,13 +178,11 @@ std::string to_json(const Config& c) {
   const auto text = [](std::string_view s) {
     std::string r = "\"";
     for (const char ch : s) {
-      if (ch == '"' || ch == '\\')
-        r += '\\', r += ch;
+      if (ch == '"' || ch == '\\') r += '\\', r += ch;
       else if (uint8_t(ch) < 32) {
         constexpr char digits[] = "0123456789abcdef";
         r += "\\u00", r += digits[uint8_t(ch) >> 4], r += digits[ch & 15];
-      } else
-        r += ch;
+      } else r += ch;
     }
     return r + "\"";
   };

@@ -39,8 +39,8 @@ void tell_dropped_rows(const TraceResult& t, Console& console);
 /// A row of the table of policies, or of a shared library, and the parameters given to it.
 struct ChosenPolicy {
   const PolicyInfo* info = nullptr;
-  std::string name;   ///< as the report calls it
-  Config given;       ///< preset below, the user's own above
+  std::string name;  ///< as the report calls it
+  Config given;      ///< preset below, the user's own above
   /// All parameters with defaults, in the policy's order.
   std::vector<std::pair<std::string, std::string>> all() const;
 };

@@ -10,7 +10,8 @@ const PolicyInfo* load_plugin(const std::string& path) {
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) throw InputError(path + ": cannot be loaded as a policy: " + dlerror());
   void* symbol = dlsym(library, "muster_policy_v1");
-  if (!symbol) throw InputError(path + ": has no function muster_policy_v1; want `extern \"C\" const muster::PolicyInfo* muster_policy_v1()`");
+  if (!symbol)
+    throw InputError(path + ": has no function muster_policy_v1; want `extern \"C\" const muster::PolicyInfo* muster_policy_v1()`");
   const PolicyInfo* info = reinterpret_cast<const PolicyInfo* (*)()>(symbol)();
   if (!info || !info->make || info->name.empty()) throw InputError(path + ": muster_policy_v1 gives no policy");
   return info;

@@ -1,5 +1,3 @@
-#include "report/report_json.hpp"
-
 #include "cli/commands.hpp"
 #include "files/read.hpp"
 #include "files/write.hpp"
@@ -8,6 +6,7 @@
 #include "muster/simulator.hpp"
 #include "report/jobs_csv.hpp"
 #include "report/records.hpp"
+#include "report/report_json.hpp"
 #include "report/summary.hpp"
 
 namespace muster::cli {

@@ -69,9 +69,7 @@ int run(const Arguments& a, Console& console) {
   if (a.has("--until")) {
     try {
       s.options.until = parse_duration(a.get("--until"));
-    } catch (const InputError& e) {
-      throw InputError(std::string("option --until: ") + e.what());
-    }
+    } catch (const InputError& e) { throw InputError(std::string("option --until: ") + e.what()); }
   }
   h.until = s.options.until;
   s.options.check = a.has("--check");
@@ -106,10 +104,8 @@ int run(const Arguments& a, Console& console) {
   }
   if (interrupted()) throw Interrupted{};
   for (OutFile& f : files) f.commit();
-  if (a.has("--json"))
-    console.out(json);
-  else if (!console.quiet || out.empty())
-    console.out(summary(report, h, trace_name, topology_name));
+  if (a.has("--json")) console.out(json);
+  else if (!console.quiet || out.empty()) console.out(summary(report, h, trace_name, topology_name));
   console.flush();
   if (!out.empty()) {
     char seconds[40];
@@ -139,13 +135,13 @@ Command run_command() {
             0,
             run};
   for (const Option& o : trace_options()) c.options.push_back(o);
-  for (const Option& o : {Option{"--events", "FILE", "nodes down and up, drains, quotas, cancels"},
-                          Option{"--until", "T", "cut the run T after the first submit (90s, 2h, 1-00:00:00)"},
-                          Option{"--seed", "N", "of everything random; default 0"},
-                          Option{"--check", "", "verify every invariant after each pass (slow)"},
-                          Option{"--out", "DIR", "write report.json and jobs.csv there"},
-                          Option{"--records", "", "and records.jsonl, every single thing that happened"},
-                          Option{"--json", "", "print report.json instead of the summary"}})
+  for (const Option& o :
+       {Option{"--events", "FILE", "nodes down and up, drains, quotas, cancels"},
+        Option{"--until", "T", "cut the run T after the first submit (90s, 2h, 1-00:00:00)"},
+        Option{"--seed", "N", "of everything random; default 0"}, Option{"--check", "", "verify every invariant after each pass (slow)"},
+        Option{"--out", "DIR", "write report.json and jobs.csv there"},
+        Option{"--records", "", "and records.jsonl, every single thing that happened"},
+        Option{"--json", "", "print report.json instead of the summary"}})
     c.options.push_back(o);
   return c;
 }

@@ -30,7 +30,8 @@ std::string as_csv(const Config& rows) {
   for (const auto& [_, row] : rows.fields) {
     if (row.kind != Config::Kind::object) throw InputError(row.where + ": want an object");
     for (const auto& [key, value] : row.fields) {
-      if (value.kind == Config::Kind::list || value.kind == Config::Kind::object) throw InputError(value.where + ": want a text or a number");
+      if (value.kind == Config::Kind::list || value.kind == Config::Kind::object)
+        throw InputError(value.where + ": want a text or a number");
       if (std::find(columns.begin(), columns.end(), key) == columns.end()) columns.push_back(key);
     }
   }
@@ -69,9 +70,7 @@ double number_of(const Config& c) {
     double v = 0;
     try {
       v = std::stod(s, &used);
-    } catch (const std::exception&) {
-      used = s.size() + 1;
-    }
+    } catch (const std::exception&) { used = s.size() + 1; }
     if (used != s.size()) throw InputError(c.where + ": want a number or a fraction, found " + in_quotes(text));
     return v;
   };
@@ -112,7 +111,8 @@ class Judge {
   void jobs(const Config& expected) {
     for (const auto& [name, fields] : expected.fields) {
       const JobId j = find(name, fields);
-      static constexpr std::string_view known[] = {"start", "end", "state", "placement", "reason", "queue", "run", "restart", "lost", "checkpoint"};
+      static constexpr std::string_view known[] = {"start", "end", "state",   "placement", "reason",
+                                                   "queue", "run", "restart", "lost",      "checkpoint"};
       fields.only(known);
       const JobRow& row = run_.rows.rows()[j];
       for (const auto& [key, want] : fields.fields) {
@@ -256,7 +256,8 @@ Verdict run_scenario(const std::string& file) {
   const std::string text = read_file(file);
   const Config c = parse_json_config(text, file);
   if (c.kind != Config::Kind::object) throw InputError(file + ": want an object");
-  static constexpr std::string_view known[] = {"$schema", "title", "why", "topology", "jobs", "trace", "events", "policy", "options", "expect"};
+  static constexpr std::string_view known[] = {"$schema", "title",  "why",    "topology", "jobs",
+                                               "trace",   "events", "policy", "options",  "expect"};
   c.only(known);
   Verdict verdict;
   if (const Config* title = c.find("title")) verdict.title = title->as_text();
@@ -278,18 +279,15 @@ Verdict run_scenario(const std::string& file) {
   try {
     run.reset(new Run{topology_of(*topology, file), {}, {}, {}});
     simulate(c, tables, file, *run);
-  } catch (const InputError& e) {
-    status = kUsage, message = e.what();
-  } catch (const ContractError& e) {
+  } catch (const InputError& e) { status = kUsage, message = e.what(); } catch (const ContractError& e) {
     status = kContract, message = e.what();
-  } catch (const NoProgress& e) {
-    status = kFailed, message = e.what();
-  }
+  } catch (const NoProgress& e) { status = kFailed, message = e.what(); }
   if (want_exit >= 0 ? status != want_exit : status == kDone)
     verdict.differences.push_back("exit status: expected " + (want_exit < 0 ? "an error" : std::to_string(want_exit)) + ", found " +
                                   std::to_string(status) + (message.empty() ? "" : " (" + message.substr(0, message.find('\n')) + ")"));
   if (error && message.find(error->as_text()) == std::string::npos)
-    verdict.differences.push_back("error: expected \"" + std::string(error->as_text()) + "\" in \"" + message.substr(0, message.find('\n')) + "\"");
+    verdict.differences.push_back("error: expected \"" + std::string(error->as_text()) + "\" in \"" +
+                                  message.substr(0, message.find('\n')) + "\"");
   if (status != kDone || !verdict.differences.empty()) return verdict;
 
   Judge judge(*run, verdict);

@@ -57,7 +57,8 @@ __attribute__((target("sha,sse4.1,ssse3"))) void blocks_sha(State& h, const uint
     for (int i = 0; i < 4; i++) w[i] = _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16 * i)), swap);
     for (int i = 0; i < 16; i++) {
       if (i >= 4) {
-        const __m128i next = _mm_add_epi32(_mm_sha256msg1_epu32(w[i & 3], w[(i + 1) & 3]), _mm_alignr_epi8(w[(i + 3) & 3], w[(i + 2) & 3], 4));
+        const __m128i next =
+            _mm_add_epi32(_mm_sha256msg1_epu32(w[i & 3], w[(i + 1) & 3]), _mm_alignr_epi8(w[(i + 3) & 3], w[(i + 2) & 3], 4));
         w[i & 3] = _mm_sha256msg2_epu32(next, w[(i + 3) & 3]);
       }
       __m128i k = _mm_add_epi32(w[i & 3], _mm_load_si128(reinterpret_cast<const __m128i*>(&kRound[4 * i])));

@@ -5,8 +5,7 @@
 #include "cases.hpp"
 #include "files/read.hpp"
 
-namespace conformance {
-namespace {
+namespace conformance { namespace {
 
 namespace fs = std::filesystem;
 
@@ -40,15 +39,12 @@ void judge_folder(const fs::path& folder, Tally& tally) {
   for (const auto& e : fs::directory_iterator(folder)) entries.push_back(e.path());
   std::sort(entries.begin(), entries.end());
   for (const fs::path& e : entries) {
-    if (fs::is_directory(e))
-      judge_folder(e, tally);
-    else
-      judge_file(e, tally);
+    if (fs::is_directory(e)) judge_folder(e, tally);
+    else judge_file(e, tally);
   }
 }
 
-}  // namespace
-}  // namespace conformance
+}}  // namespace conformance
 
 int main(int argc, char** argv) {
   if (argc < 2) {
@@ -59,10 +55,8 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; i++) {
     try {
       const std::filesystem::path p(argv[i]);
-      if (std::filesystem::is_directory(p))
-        conformance::judge_folder(p, tally);
-      else
-        conformance::judge_file(p, tally);
+      if (std::filesystem::is_directory(p)) conformance::judge_folder(p, tally);
+      else conformance::judge_file(p, tally);
     } catch (const std::exception& e) {
       std::fprintf(stderr, "error: %s: %s\n", argv[i], e.what());
       return 2;

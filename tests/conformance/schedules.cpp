@@ -61,7 +61,8 @@ void single_server(const Json& c, Tally& tally) {
     if (expected.contains("avg_turnaround"))
       add(difference, compare("avg_turnaround", number(expected["avg_turnaround"]), mean(o, jobs, turnaround, {})));
     if (expected.contains("avg_wait"))
-      add(difference, compare("avg_wait", number(expected["avg_wait"]), mean(o, jobs, [](const JobRow& r) { return seconds(r.time.queue()); }, {})));
+      add(difference,
+          compare("avg_wait", number(expected["avg_wait"]), mean(o, jobs, [](const JobRow& r) { return seconds(r.time.queue()); }, {})));
     tally.judged(id + " " + algorithm, difference);
   }
 }
@@ -76,7 +77,9 @@ void parallel_schedule(const Json& c, Tally& tally) {
   static const std::map<std::string, std::string> names = {
       {"FIFO", "fifo"}, {"FIRSTFIT", "fifo-skip"}, {"EASY", "easy"}, {"CONS", "conservative"}};
   const Topology node = Topology::parse_line("node:1 gpu:" + std::to_string(input.at("gpus").get<uint32_t>()));
-  for (const auto& [algorithm, expected] : c.at("expected").items()) {
+  for (const auto& item : c.at("expected").items()) {
+    const std::string& algorithm = item.key();
+    const Json& expected = item.value();
     const auto name = names.find(algorithm);
     const PolicyInfo* p = name == names.end() ? nullptr : policy(name->second);
     if (!p) {
@@ -103,9 +106,11 @@ void parallel_schedule(const Json& c, Tally& tally) {
         if (o.of(job.get<std::string>()).state != State::rejected) add(difference, job.get<std::string>() + " is not rejected");
       }
     if (expected.contains("start"))
-      for (const auto& [job, at] : expected["start"].items()) add(difference, compare(job + " start", number(at), origin + seconds(o.of(job).start)));
+      for (const auto& [job, at] : expected["start"].items())
+        add(difference, compare(job + " start", number(at), origin + seconds(o.of(job).start)));
     if (expected.contains("finish"))
-      for (const auto& [job, at] : expected["finish"].items()) add(difference, compare(job + " finish", number(at), origin + seconds(o.of(job).end)));
+      for (const auto& [job, at] : expected["finish"].items())
+        add(difference, compare(job + " finish", number(at), origin + seconds(o.of(job).end)));
     if (expected.contains("avg_wait")) add(difference, compare("avg_wait", number(expected["avg_wait"]), mean(o, jobs, waited, rejected)));
     if (expected.contains("avg_jct")) add(difference, compare("avg_jct", number(expected["avg_jct"]), mean(o, jobs, turnaround, rejected)));
     const auto metric = [&](const char* key, const char* ours) {

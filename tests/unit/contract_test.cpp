@@ -7,8 +7,7 @@
 #include "topology/json.hpp"
 #include "workload/trace.hpp"
 
-namespace muster {
-namespace {
+namespace muster { namespace {
 
 struct Scripted : Policy {
   std::function<void(const View&, Plan&)> f;
@@ -17,8 +16,8 @@ struct Scripted : Policy {
 
 /// Two nodes of two GPUs with 8 CPUs; a and b want one GPU, g two tasks of one, m 6 CPUs. Returns what the run threw.
 std::string answer(std::function<void(const View&, Plan&)> f) {
-  const Topology t = topology_from_json(
-      R"({"nodes": [{"name": "n1", "gpus": 2, "cpus": 8}, {"name": "n2", "gpus": 2, "cpus": 8}]})", "t.json");
+  const Topology t =
+      topology_from_json(R"({"nodes": [{"name": "n1", "gpus": 2, "cpus": 8}, {"name": "n2", "gpus": 2, "cpus": 8}]})", "t.json");
   Workload w = read_trace(
                    "job_id,submit_s,tasks,gpus_per_task,cpus,run_s\n"
                    "a,0,1,1,0,10\n"
@@ -38,9 +37,7 @@ std::string answer(std::function<void(const View&, Plan&)> f) {
   Simulator s(t, w, policy, std::move(options));
   try {
     s.run();
-  } catch (const ContractError& e) {
-    return e.what();
-  } catch (const NoProgress& e) {
+  } catch (const ContractError& e) { return e.what(); } catch (const NoProgress& e) {
     return e.what();
   }
   return "ended";
@@ -109,5 +106,4 @@ TEST(Contract, AlarmsForEver) {
   EXPECT_EQ(text.rfind("no progress at ", 0), 0u) << text;
 }
 
-}  // namespace
-}  // namespace muster
+}}  // namespace muster
