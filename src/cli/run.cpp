@@ -49,7 +49,7 @@ int run(const Arguments& a, Console& console) {
 
   Header& h = s.header;
   h.inputs = {{"trace", s.trace.provenance()}, {"topology", s.topology_input.provenance()}};
-  s.trace.text = {};  // tens of bytes a job that nobody reads again
+  std::string().swap(s.trace.text);  // tens of bytes a job that nobody reads again
   if (a.has("--events")) {
     s.options.events = load_events(a.get("--events"), *s.topology, workload, s.events);
     h.inputs.emplace_back("events", s.events.provenance());
@@ -129,7 +129,7 @@ Command run_command() {
             "replay a trace on a topology under a policy",
             "--topology X --trace FILE [--policy P] [options]",
             "  muster run --topology dgx-a100-16 --trace campus --policy fifo\n"
-            "  muster run --topology \"node:32 gpu:8\" --trace jobs.csv --policy list --set order=sjf\n"
+            "  muster run --topology \"node:32 gpu:8\" --trace jobs.csv --policy sjf --set blocked=skip\n"
             "  muster run --topology cluster.json --trace jobs.csv.zst --map gpus=num_gpu --out out\n",
             {{"--topology", "X", "a file, \"rack:4 node:8 gpu:8\" or a shipped name"},
              {"--trace", "FILE", "jobs as CSV or JSONL, also .gz and .zst; - is standard input"},
