@@ -110,6 +110,7 @@ void Cluster::drain(const Shape& s, const Piece& p, bool on) {
   const int sign = on ? 1 : -1;
   if (p.share != Share::whole) {
     SharedGpu& x = shares_[slot(gpu_of(p))];
+    if (on) x.drains = p.share;
     if (p.share == Share::mig) {
       if (on) x.draining |= slices(p);
       else x.draining &= uint8_t(~slices(p));
@@ -132,6 +133,7 @@ bool Cluster::waits(const Shape& s, const Piece& p) const {
   } else {
     if (at(p.node, p.word).draining & p.mask()) return true;
     const SharedGpu& x = *shared(gpu_of(p));
+    if ((x.draining || x.clients_draining) && x.drains != p.share) return true;
     const int64_t memory = topology_.kind(p.node).gpu_mem_mib ? topology_.kind(p.node).gpu_mem_mib : kSharedMemory;
     if (p.share == Share::mig ? (x.draining & slices(p)) != 0
                               : x.size + x.size_draining > (p.share == Share::mps ? 100 : 1000) || x.mib + x.mib_draining > memory || x.clients + x.clients_draining > int(kClients))
