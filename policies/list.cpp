@@ -22,6 +22,13 @@ template <class Form> class List : public Policy {
     Form& form = static_cast<Form&>(*this);
     fresh_.clear();
     bool grew = false;  // whether room may have come since the last pass
+    known_ = true;
+    gave_back_.clear();
+    const auto grows = [&](const Event& e) {
+      grew = true;
+      if (e.pieces.empty() || (e.what != What::end && e.what != What::lost)) known_ = false;
+      for (const Piece& p : e.pieces) gave_back_.push_back(p.node);
+    };
     const auto enter = [&](JobId j) {
       form.insert(now, j, order_key(order_, estimate_, now, j));
       fresh_.push_back(j);
@@ -33,14 +40,14 @@ template <class Form> class List : public Policy {
           break;
         case What::end:
           if (form.contains(e.job)) form.erase(now, e.job);  // cancelled while it waited
-          grew = true;
+          else grows(e);
           break;
         case What::lost:
         case What::drained:
         case What::preempt:
           if (e.job < now.jobs() && plan.queue().contains(e.job) && !form.contains(e.job) && !not_yet_.keeps(now, plan, e.job))
             enter(e.job);
-          grew = true;
+          grows(e);
           break;
         case What::priority:
           if (order_ == Order::priority && form.contains(e.job)) {
@@ -50,7 +57,7 @@ template <class Form> class List : public Policy {
           break;
         case What::wake:
         case What::quota: break;
-        default: grew = true;
+        default: grows(e);
       }
     }
     not_yet_.release(now, plan, enter);
@@ -62,6 +69,9 @@ template <class Form> class List : public Policy {
   Estimate estimate_;
   std::unique_ptr<Placer> placer_;
   std::vector<JobId> fresh_;  // came into the queue since the last pass
+  // Nodes that gave devices back since then, and whether that is all the room that came.
+  std::vector<NodeId> gave_back_;
+  bool known_ = false;
 
  private:
   NotYet not_yet_;
@@ -130,19 +140,29 @@ class SkipList final : public List<SkipList> {
   void insert(const View& now, JobId j, int64_t key) { queue_.insert(now, j, key); }
   void erase(const View& now, JobId j) { queue_.erase(now, j); }
   void pass(const View& now, Plan& plan, bool grew) {
-    if (grew) queue_.forget_failures();
+    if (grew)
+      queue_.forget_failures([&](ShapeId s, Reason why, bool group) {
+        if (!known_) return true;
+        const Placer::Relax relax{false, group ? Placer::kAllKinds : uint8_t(0)};
+        if (placer_->may_fit(now, plan, s, gave_back_, relax)) return true;
+        return why == Reason::no_gpus && plan.index().free_now_gpus() >= int64_t(now.shape_of(s).total_gpus);  // another reason now
+      });
     for (JobId j; (j = queue_.first()) != kNone;) {
-      if (const Pieces at = placer_->find(now, plan, j); !at.empty()) {
+      // A shape that fitted nowhere in the last pass can fit only where devices came back since.
+      const Reason before = queue_.failed_before(now, j);
+      const bool nowhere = before != Reason::none && known_ && !placer_->may_fit(now, plan, now.job(j).shape, gave_back_, {});
+      if (const Pieces at = nowhere ? Pieces{} : placer_->find(now, plan, j); !at.empty()) {
         plan.start(j, at);
         queue_.erase(now, j);
         continue;
       }
-      const Reason r = placer_->why(now, plan, j);
+      const Reason r = nowhere ? before : placer_->why(now, plan, j);
       queue_.fail(now, j, r, r == Reason::no_gpus || r == Reason::fragmented || r == Reason::type);
       plan.reason(j, r);
     }
     for (const JobId j : fresh_)
       if (queue_.contains(j)) plan.reason(j, queue_.failed(now, j));
+    queue_.end_pass();
   }
 
  private:

@@ -92,7 +92,7 @@ inline Workload random_workload(Dice& dice, const Topology& t, uint32_t jobs, ui
     j.priority = int32_t(dice.below(4));
     JobTruth& truth = w.truths.emplace_back();
     truth.work = dice.below(20);
-    if (!dice.one_in(3)) j.estimate = truth.work + dice.below(5);
+    if (i == 0 || !dice.one_in(3)) j.estimate = truth.work + dice.below(5);
     j.earliest_start = dice.one_in(6) ? at + dice.below(15) : at;
     w.names.add("j" + std::to_string(i));
   }

@@ -14,6 +14,7 @@ namespace muster {
 struct SharedGpu {
   bool blocks = false;                      ///< it has taken its bit in the node's mask
   Share share = Share::whole;
+  Share drains = Share::whole;              ///< kind of what drains, while something does
   uint8_t geometry = 0;                     ///< bit i: an instance starts at slice i; 0: any legal start
   uint8_t used = 0, draining = 0;           ///< MIG slices wanted; still held by drains
   int32_t size = 0, size_draining = 0;      ///< per cent or thousandths

@@ -88,6 +88,24 @@ Reason Placer::why(const View& now, const Plan& plan, JobId j) {
   return first;
 }
 
+bool Placer::may_fit(const View& now, const Plan& plan, ShapeId id, std::span<const NodeId> gave_back, Relax relax) {
+  const Ask& a = ask(now, id);
+  const Shape& s = now.shape_of(id);
+  cluster_ = &plan.cluster();
+  index_ = &plan.index();
+  if (index_->free_now_gpus() < int64_t(a.least_gpus)) return false;
+  const bool one_node = s.nodes == Nodes::one || (s.nodes != Nodes::whole && s.groups.size() == 1 && s.groups[0].max_tasks == 1);
+  if (!one_node || !s.fixed) return true;
+  const Want& w = a.all;
+  for (const NodeId n : gave_back) {
+    if (n < index_->begin() || n >= index_->end() || cluster_->free_now_count(n) < w.gpus) continue;
+    bool room = relax.type || suits(n, w);
+    for (size_t k = 1; w.amounts && k < kMaxKinds; k++) room &= (relax.kinds >> k & 1) || w.need[k] <= cluster_->free_amount(n, k);
+    if (room) return true;
+  }
+  return false;
+}
+
 bool Placer::suits(NodeId n, const Want& w) const {
   return std::all_of(w.typed.begin(), w.typed.end(), [&](const TaskGroup* g) { return cluster_->suits(n, *g); });
 }

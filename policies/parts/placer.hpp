@@ -33,6 +33,9 @@ class Placer {
   Pieces find(const View& now, const Plan& plan, JobId j, Relax relax);
   /// Why find() had nothing: no_gpus, fragmented, or the first of type, cpu, memory, other resources that alone prevents it.
   Reason why(const View& now, const Plan& plan, JobId j);
+  /// False when jobs of shape `s`, which fitted nowhere before some nodes gave devices back, fit nowhere now either: only those nodes
+  /// are looked at. True when that cannot be told.
+  bool may_fit(const View& now, const Plan& plan, ShapeId s, std::span<const NodeId> gave_back, Relax relax);
 
  protected:
   /// A node and how many of its GPUs are free. kNone: no node.

@@ -70,12 +70,6 @@ void ShapeGroups::erase(const View& now, JobId j) {
   if (lines_[s].heap[0].job == j) show(s);
 }
 
-void ShapeGroups::forget_failures() {
-  for (Group& g : groups_) g.failed = false;
-  for (const ShapeId s : parked_) lines_[s].parked = false, show(s);
-  parked_.clear();
-}
-
 JobId ShapeGroups::first() const {
   Entry best = kNobody;
   for (const Group& g : groups_)

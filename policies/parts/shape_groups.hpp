@@ -14,12 +14,30 @@ class ShapeGroups {
   bool contains(JobId j) const { return members_.contains(j); }
   void insert(const View& now, JobId j, int64_t key);
   void erase(const View& now, JobId j);
-  /// Room may have grown: everything may be tried again.
-  void forget_failures();
+  /// Room may have grown: what failed may be tried again, where `again(shape, why, whole group)` says so.
+  template <class F> void forget_failures(F again) {
+    for (Group& g : groups_)
+      if (g.failed && again(g.example, g.why, true)) g.failed = false;
+    size_t kept = 0;
+    for (const ShapeId s : parked_) {
+      if (groups_[lines_[s].group].failed || (members_of(s) && !again(s, lines_[s].failed, false))) parked_[kept++] = s;
+      else lines_[s].parked = false, lines_[s].retry = true, retried_.push_back(s), show(s);
+    }
+    parked_.resize(kept);
+  }
   /// First job in order (key, id) of all shapes that have not failed, or kNone.
   JobId first() const;
   /// The shape of `j` failed for `why`; `group`: for want of GPUs, and so did all that ask for the same.
   void fail(const View& now, JobId j, Reason why, bool group);
+  /// Why the shape of `j` had failed before room grew for it; none when it had not, or when a pass has ended since.
+  Reason failed_before(const View& now, JobId j) const {
+    const Line& l = lines_[now.job(j).shape];
+    return l.retry ? l.failed : Reason::none;
+  }
+  void end_pass() {
+    for (const ShapeId s : retried_) lines_[s].retry = false;
+    retried_.clear();
+  }
   /// Why the shape of `j` failed last; none when it has not.
   Reason failed(const View& now, JobId j) const;
 
@@ -33,6 +51,7 @@ class ShapeGroups {
     uint32_t group = kNone, leaf = 0;
     Reason failed = Reason::none;
     bool parked = false;
+    bool retry = false;  // it had failed before this pass
     std::vector<Entry> heap;
   };
   struct Group {
@@ -44,13 +63,14 @@ class ShapeGroups {
   };
   static constexpr Entry kNobody{kNever, kNone};
   Line& line(const View& now, ShapeId s);
+  bool members_of(ShapeId s) const { return !lines_[s].heap.empty(); }
   void show(ShapeId s);
   static void set_head(Group& g, uint32_t leaf, Entry e);
   IdSet members_;
   std::vector<int64_t> keys_;
   std::vector<Line> lines_;  // by shape
   std::vector<Group> groups_;
-  std::vector<ShapeId> parked_;
+  std::vector<ShapeId> parked_, retried_;
 };
 
 }  // namespace muster

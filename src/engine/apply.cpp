@@ -42,10 +42,11 @@ void Simulator::Engine::apply() {
       if (!l.at.count && !first.drained.count && !l.leaving) w.queue.insert(e.job);
     }
   }
-  for (const int round : {0, 1, 2})  // give back, then take, then leave
+  for (const int round : {0, 1, 2, 3})  // give back, move and grow, start, leave: no more is held in between than before or after
     for (const uint32_t i : first_edits) {
       Edit& e = edits[i];
-      const int when = e.kind == Edit::end ? 2 : e.kind == Edit::place && !e.old.count ? 1 : 0;
+      const bool place = e.kind == Edit::place;
+      const int when = e.kind == Edit::end ? 3 : place && !e.old.count ? 2 : place && w.live[e.job].at.count && w.live[e.job].at.gpus >= e.old.gpus ? 1 : 0;
       if (when == round) change(e);
     }
   edits.clear();
@@ -132,9 +133,12 @@ void Simulator::Engine::change(Edit& e) {
         return;
       }
     }
+    return claim_or_begin(j, false);
+  }
+  if (!ran) {
+    owed_held += held;  // of a gang in part, which held its devices
     return claim_or_begin(j);
   }
-  if (!ran) return claim_or_begin(j);
 
   // moved, grown or shrunk
   const bool keeps = covers(now, old) || covers(old, now);
@@ -169,7 +173,7 @@ void Simulator::Engine::change(Edit& e) {
   claim_or_begin(j);
 }
 
-void Simulator::Engine::begin(JobId j) {
+void Simulator::Engine::begin(JobId j, bool waited) {
   Live& l = w.live[j];
   const Pieces at = PieceStore::pieces(l.at);
   const LifeCosts& c = w.costs(j);
@@ -191,7 +195,7 @@ void Simulator::Engine::begin(JobId j) {
   disturb(j, at);
   if (observers.empty()) return;
   Record& r = record(What::start, j, l.at);
-  r.held += held, r.waiting = -1, r.speed = cost ? 0 : l.speed;
+  r.held += held, r.waiting = -int(waited), r.speed = cost ? 0 : l.speed;
 }
 
 /// Devices of its placement that still drain for somebody, or a drain of its own: then it must wait.
@@ -202,15 +206,18 @@ bool Simulator::Engine::waits(JobId j) const {
   return false;
 }
 
-void Simulator::Engine::claim_or_begin(JobId j) {
+/// `waited`: it was among the waiting jobs before; one that drained was not.
+void Simulator::Engine::claim_or_begin(JobId j, bool waited) {
   const bool wait = waits(j);
-  if (!wait && w.has_minimum(j)) return begin(j);
+  if (!wait && w.has_minimum(j)) return begin(j, waited);
   Live& l = w.live[j];
   l.state = State::claimed;
   l.timer = 0;
   claimed.push_back(j);
   const int64_t held = wait ? 0 : count(j, true);  // a partial gang holds its devices; what drains is still its last holder's
-  if (!observers.empty()) record(What::claim, j, l.at).held += held;
+  if (observers.empty()) return;
+  Record& r = record(What::claim, j, l.at);
+  r.held += held, r.waiting = int(!waited);
 }
 
 void Simulator::Engine::begin_claimed() {

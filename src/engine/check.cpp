@@ -11,7 +11,12 @@ void Simulator::Engine::check() const {
   std::vector<std::vector<uint64_t>> taken(t.nodes()), draining(t.nodes());
   for (NodeId n = 0; n < t.nodes(); n++) taken[n].resize(w.cluster.words(n)), draining[n].resize(w.cluster.words(n));
   std::vector<int64_t> usage(w.usage.size());
-  std::vector<Resources> used(t.nodes());
+  std::vector<Resources> used(t.nodes()), held(t.nodes());  // wanted; held in fact, drains included
+  std::vector<int64_t> shares(t.gpus());                     // thousandths held in fact, of whatever kind
+  const auto hold = [&](const Shape& s, const Piece& p) {
+    if (!s.groups.empty()) held[p.node] += s.groups[p.group].per_task.times(p.tasks);
+    if (p.share != Share::whole && !s.groups.empty()) shares[t.first_gpu(p.node) + p.gpu()] += p.size() * (p.share == Share::mig ? 125 : p.share == Share::mps ? 10 : 1);
+  };
   size_t open = 0, live_busy = 0;
   for (JobId j = 0; j < w.live.size(); j++) {
     const Live& l = w.live[j];
@@ -26,7 +31,8 @@ void Simulator::Engine::check() const {
     usage[w.job(j).tenant] += int64_t(l.at.gpus) * kMilli;
     for (const Piece& p : at) {
       used[p.node] += w.shape(j).groups[p.group].per_task.times(p.tasks);
-      if (l.state == State::running && w.cluster.waits(w.shape(j), p)) fail("runs on a draining device, job " + w.name(j));
+      if (l.counted) hold(w.shape(j), p);
+      if (l.counted && p.share == Share::whole && (w.cluster.draining(p.node, p.word) & p.what)) fail("runs on a draining device, job " + w.name(j));
       if (p.share != Share::whole) {
         taken[p.node][p.word] |= p.mask();
         continue;
@@ -48,7 +54,10 @@ void Simulator::Engine::check() const {
   if (usage != w.usage) fail("usage of tenants");
   for (const Drain& d : drains)
     if (d.open)
-      for (const Piece& p : PieceStore::pieces(d.held)) draining[p.node][p.word] |= p.mask();
+      for (const Piece& p : PieceStore::pieces(d.held)) {
+        draining[p.node][p.word] |= p.mask();
+        if (d.job != kNone) hold(w.shape(d.job), p);
+      }
   int64_t free = 0, free_now = 0;
   const NodeIndex& index = w.cluster.index();
   for (NodeId n = 0; n < t.nodes(); n++) {
@@ -66,9 +75,11 @@ void Simulator::Engine::check() const {
     for (size_t k = 1; k < kMaxKinds; k++) {
       const NodeKind& kind = t.kind(n);
       if ((k == kCpu && !kind.limits_cpu) || (k == kMem && !kind.limits_mem) || k >= t.resource_names().size()) continue;
-      if (used[n][k] > kind.capacity[k]) fail(t.resource_names()[k] + " of node " + t.node_name(n) + " over capacity");
+      if (used[n][k] > kind.capacity[k] || held[n][k] > kind.capacity[k]) fail(t.resource_names()[k] + " of node " + t.node_name(n) + " over capacity");
     }
   }
+  for (GpuId g = 0; g < t.gpus(); g++)
+    if (shares[g] > 1000) fail("shares of " + t.gpu_name(g) + " over capacity");
   if (free != w.cluster.free_gpus() || free_now != w.cluster.free_now_gpus()) fail("count of free GPUs");
 }
 

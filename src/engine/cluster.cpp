@@ -110,6 +110,7 @@ void Cluster::drain(const Shape& s, const Piece& p, bool on) {
   const int sign = on ? 1 : -1;
   if (p.share != Share::whole) {
     SharedGpu& x = shares_[slot(gpu_of(p))];
+    if (on) x.drains = p.share;
     if (p.share == Share::mig) {
       if (on) x.draining |= slices(p);
       else x.draining &= uint8_t(~slices(p));
@@ -126,20 +127,21 @@ void Cluster::drain(const Shape& s, const Piece& p, bool on) {
   }
 }
 
-bool Cluster::waits(const Shape&, const Piece& p) const {
+bool Cluster::waits(const Shape& s, const Piece& p) const {
   if (p.share == Share::whole) {
     if (p.what & draining(p.node, p.word)) return true;
   } else {
     if (at(p.node, p.word).draining & p.mask()) return true;
     const SharedGpu& x = *shared(gpu_of(p));
+    if ((x.draining || x.clients_draining) && x.drains != p.share) return true;
     const int64_t memory = topology_.kind(p.node).gpu_mem_mib ? topology_.kind(p.node).gpu_mem_mib : kSharedMemory;
     if (p.share == Share::mig ? (x.draining & slices(p)) != 0
                               : x.size + x.size_draining > (p.share == Share::mps ? 100 : 1000) || x.mib + x.mib_draining > memory || x.clients + x.clients_draining > int(kClients))
       return true;
   }
-  if (!others_.empty())
+  if (!others_.empty() && p.tasks)
     for (size_t k = 1; k < kMaxKinds; k++)
-      if (others_[p.node].draining[k] && others_[p.node].free[k] < others_[p.node].draining[k]) return true;
+      if (s.groups[p.group].per_task[k] && others_[p.node].draining[k] && others_[p.node].free[k] < others_[p.node].draining[k]) return true;
   return false;
 }
 
@@ -191,7 +193,7 @@ uint32_t Cluster::slot(GpuId g) {
 }
 
 void Cluster::take_share(JobId j, const Piece& p) {
-  if (p.gpu() >= topology_.gpus_of(p.node)) throw Conflict{p.node, p.gpu(), kNone, "no such GPU"};
+  if ((p.what & 255) > 63 || p.gpu() >= topology_.gpus_of(p.node)) throw Conflict{p.node, p.gpu(), kNone, "no such GPU"};
   SharedGpu& x = shares_[slot(gpu_of(p))];
   const bool idle = !x.used && !x.clients && !x.geometry;
   const auto refuse = [&](const char* why, JobId other = kNone) { throw Conflict{p.node, p.gpu(), other, why}; };

@@ -50,8 +50,8 @@ struct Simulator::Engine {
   // ---- the difference (apply.cpp)
   void apply();
   void change(Edit& e);
-  void begin(JobId j);
-  void claim_or_begin(JobId j);
+  void begin(JobId j, bool waited = true);
+  void claim_or_begin(JobId j, bool waited = true);
   void begin_claimed();
   bool waits(JobId j) const;
   void to_queue(JobId j, bool lose);
@@ -77,6 +77,7 @@ struct Simulator::Engine {
   void lose(JobId j);
   std::vector<JobId> holders(NodeId n, GpuId from, GpuId to, bool node) const;
   void give_back(JobId j, unsigned tasks);
+  Held all_of(NodeId n);
   void drain_node(NodeId n, Duration notice);
   void set_installed(NodeId n, bool on);
 

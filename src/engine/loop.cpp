@@ -141,7 +141,7 @@ Record& Simulator::Engine::record(What what, JobId j, const Held& at) {
 
 /// Records are handed over in batches of some instants: what a record points to is kept until then.
 void Simulator::Engine::deliver(bool all) {
-  if (!all && records.size() < kBatch) return;
+  if (!all && records.size() < kBatch && doomed.size() < kBatch) return;
   if (!records.empty()) {
     for (Observer* o : observers) o->see(records);
     records.clear();
@@ -235,8 +235,7 @@ void Simulator::Engine::scripted(uint32_t id) {
     case Kind::undrain:
       for (NodeId n = from; n < to; n++) {
         w.cluster.set_cordoned(n, false);
-        const Piece all = Piece::whole(n, 0, w.topology.gpus_of(n) ? w.cluster.all(n) : 0);
-        const Held held = w.store.keep({&all, 1});
+        const Held held = all_of(n);
         if (!observers.empty()) record(What::uncordon, kNone, held);
         happened(What::uncordon, n, held);
       }

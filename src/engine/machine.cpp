@@ -8,11 +8,9 @@ namespace muster {
 /// Jobs that hold or claim something there, each once, in order of id.
 std::vector<JobId> Simulator::Engine::holders(NodeId n, GpuId from, GpuId to, bool node) const {
   std::vector<JobId> hit;
-  bool shares = false;
   for (GpuId g = from; g < to; g++) {
     if (const JobId j = w.cluster.holder(g); j != kNone) hit.push_back(j);
-    shares |= w.cluster.shared(g) && !w.cluster.shared(g)->jobs.empty();
-    if (shares) hit.insert(hit.end(), w.cluster.shared(g)->jobs.begin(), w.cluster.shared(g)->jobs.end());
+    if (const SharedGpu* s = w.cluster.shared(g)) hit.insert(hit.end(), s->jobs.begin(), s->jobs.end());
   }
   if (node)  // tasks without a GPU are in no table: whoever has a piece on the node
     for (JobId j = w.placed.first(); j != kNone; j = w.placed.next(j + 1))
@@ -112,14 +110,19 @@ void Simulator::Engine::give_back(JobId j, unsigned n) {
   const Shape& s = w.shape(j);
   std::vector<Piece> keep(at.begin(), at.end());
   while (have > n && !keep.empty()) {
-    Piece& p = keep.back();
-    if (p.share != Share::whole || p.tasks <= 1) {
-      have -= p.tasks;
-      keep.pop_back();
+    size_t first = keep.size() - 1;  // the tasks of a node are counted on its first piece
+    while (first && keep[first].tasks == 0) first--;
+    if (keep[first].share != Share::whole || keep[first].tasks <= 1) {
+      have -= keep[first].tasks;
+      keep.resize(first);
       continue;
     }
-    for (unsigned k = 0; k < s.groups[p.group].gpus; k++) p.what &= ~(uint64_t{1} << (std::bit_width(p.what) - 1));
-    p.tasks--, have--;
+    for (unsigned k = s.groups[keep[first].group].gpus; k > 0; k--) {
+      if (!keep.back().what) keep.pop_back();
+      keep.back().what &= ~(uint64_t{1} << (std::bit_width(keep.back().what) - 1));
+    }
+    if (!keep.back().what && keep.size() - 1 > first) keep.pop_back();
+    keep[first].tasks--, have--;
   }
   uint32_t tasks[kMaxGroups] = {};
   for (const Piece& p : keep) tasks[p.group] += p.tasks;
@@ -134,11 +137,17 @@ void Simulator::Engine::give_back(JobId j, unsigned n) {
   happened(What::gave_back, j, given);
 }
 
+/// All GPUs of a node as pieces.
+Held Simulator::Engine::all_of(NodeId n) {
+  std::vector<Piece> all;
+  for (unsigned word = 0; word < w.cluster.words(n); word++) all.push_back(Piece::whole(n, 0, w.topology.gpus_of(n) ? w.cluster.all(n, word) : 0, uint8_t(word)));
+  return w.store.keep(all);
+}
+
 /// Maintenance: nobody new; who is there has `notice` to leave (kNever: as long as it likes).
 void Simulator::Engine::drain_node(NodeId n, Duration notice) {
   w.cluster.set_cordoned(n, true);
-  const Piece all = Piece::whole(n, 0, w.topology.gpus_of(n) ? w.cluster.all(n) : 0);
-  const Held held = w.store.keep({&all, 1});
+  const Held held = all_of(n);
   if (!observers.empty()) record(What::cordon, kNone, held);
   happened(What::cordon, n, held);
   if (notice == kNever) return;
@@ -163,8 +172,7 @@ void Simulator::Engine::set_installed(NodeId n, bool on) {
     }
   }
   w.cluster.set_removed(n, !on);
-  const Piece all = Piece::whole(n, 0, gpus ? w.cluster.all(n) : 0);
-  const Held held = w.store.keep({&all, 1});
+  const Held held = all_of(n);
   if (!observers.empty()) record(What::capacity, kNone, held).capacity = (on ? 1 : -1) * int64_t(gpus) * kMilli;
   happened(What::capacity, n, held, on ? 1 : -1);
 }

@@ -279,8 +279,11 @@ void Plan::preempt(JobId j, Duration grace) {
 }
 
 static void end_in_plan(World& w, JobId j, State becomes, Reason r) {
-  if (w.live[j].at.count) put(w, j, {}, 0);
-  if (!w.queue.contains(j)) throw ContractError(std::string(becomes == State::dropped ? "drop" : "reject") + " of job " + w.name(j) + ", which does not wait");
+  // A job that drains does not wait, even when this plan has placed it anew or told it to go.
+  const Live& l = w.live[j];
+  const bool notice = l.first_edit < w.edits.size() && w.edits[l.first_edit].job == j && w.edits[l.first_edit].kind == Edit::place && w.edits[l.first_edit].drained.count;
+  if (l.state == State::draining || notice) throw ContractError(std::string(becomes == State::dropped ? "drop" : "reject") + " of job " + w.name(j) + ", which does not wait");
+  if (l.at.count) put(w, j, {}, 0);
   Edit& e = w.edits.emplace_back();
   e.kind = Edit::end, e.job = j, e.state = w.live[j].state, e.becomes = becomes, e.reason = r, e.queued = true;
   w.live[j].leaving = true;

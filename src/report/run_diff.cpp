@@ -61,7 +61,11 @@ std::string shortened(std::string s, std::size_t most) {
 }
 
 Config read_header(const Side& s) {
-  const Config c = parse_json_config(first_line(s.text), s.name + ":1");
+  Config c;
+  try {
+    c = parse_json_config(first_line(s.text), s.name + ":1");
+  } catch (const InputError&) {  // told below: what JSON lacks does not matter in a file that is something else
+  }
   if (c.kind != Config::Kind::object || field(c, "schema") != "muster-records-1")
     throw InputError(s.name + ":1: want the header of a records.jsonl, with \"schema\": \"muster-records-1\"");
   return c;
