@@ -3,7 +3,7 @@
 
 usage: run.py MUSTER TRANSCRIPT.txt...
 
-In a transcript `$ COMMAND` is typed to sh, with `muster` the program under test, in an empty folder of its own; the lines below it are standard
+In a transcript `$ COMMAND` (and `> ` lines below it) is typed to sh, with `muster` the program under test, in an empty folder of its own; the lines below it are standard
 output, then standard error with `! ` before each line, then `[N]` when the exit status is not 0. A line `...` stands for any lines, `...` inside
 a line for any text. Lines before the first `$` are for people.
 """
@@ -23,6 +23,9 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             for block in open(file, encoding="utf-8").read().split("\n$ ")[1:]:
                 command, _, rest = block.partition("\n")
+                while rest.startswith("> "):
+                    more, _, rest = rest[2:].partition("\n")
+                    command += "\n" + more
                 lines = rest.rstrip("\n").split("\n") if rest.strip() else []
                 status = 0
                 if lines and re.fullmatch(r"\[\d+\]", lines[-1]):
