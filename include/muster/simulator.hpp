@@ -48,6 +48,8 @@ class Simulator {
   std::string state_text() const;
   /// Called at every pass before the policy, with the same view and plan; for tests (what-if before each pass).
   void before_pass(Policy* p);
+  /// For tests: timers are numbered anew after `n` of them.
+  void renumber_timers_at(uint32_t n);
 
  private:
   struct Engine;

@@ -7,12 +7,6 @@ namespace muster {
 
 namespace {
 
-/// Run time spent computing in the first `x` ticks of a cycle of computing and writing checkpoints.
-Duration computing(Duration x, Duration interval, Duration cost) {
-  const Duration cycle = interval + cost;
-  return x / cycle * interval + std::min(x % cycle, interval);
-}
-
 /// Time to compute for `need` more ticks from `phase` on, checkpoints included; none is written at the very end.
 Int128 with_checkpoints(Int128 need, Duration phase, const LifeCosts& c) {
   const Duration interval = c.checkpoint_interval;

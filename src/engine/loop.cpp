@@ -362,5 +362,6 @@ uint64_t Simulator::passes() const { return engine_->passes; }
 uint64_t Simulator::instants() const { return engine_->instants; }
 std::string Simulator::state_text() const { return engine_->state_text(); }
 void Simulator::before_pass(Policy* p) { engine_->before = p; }
+void Simulator::renumber_timers_at(uint32_t n) { engine_->timers.set_limit(n); }
 
 }  // namespace muster

@@ -79,11 +79,17 @@ Pieces View::held(JobId j) const { return PieceStore::pieces(w_.before(j)); }
 unsigned View::starts(JobId j) const { return w_.live[j].starts; }
 unsigned View::preemptions(JobId j) const { return w_.live[j].preemptions; }
 
-Int128 View::attained(JobId j) const {
-  const Live& l = w_.live[j];
-  const bool runs = l.state == State::running && l.speed;
-  return l.computed + (runs ? Int128(w_.now - l.since) * w_.before(j).gpus * kMilli : 0);
+/// Run time since its last change of state in which the job computed, and wrote no checkpoint.
+static Duration computed_since(const World& w, JobId j) {
+  const Live& l = w.live[j];
+  if (l.state != State::running) return 0;
+  const Duration dt = w.now - l.since, interval = w.costs(j).checkpoint_interval, cost = w.costs(j).checkpoint_cost;
+  if (interval == 0 || interval == kNever || cost == 0) return dt;
+  const Duration phase = l.rare == kNone ? 0 : w.rare[l.rare].phase;
+  return computing(phase + dt, interval, cost) - computing(phase, interval, cost);
 }
+
+Int128 View::attained(JobId j) const { return w_.live[j].computed + Int128(computed_since(w_, j)) * w_.before(j).gpus * kMilli; }
 Duration View::ran(JobId j) const {
   const Live& l = w_.live[j];
   const Rare none, &r = l.rare == kNone ? none : w_.rare[l.rare];
@@ -102,9 +108,13 @@ int32_t View::priority(JobId j) const { return w_.priorities.empty() ? w_.job(j)
 Duration View::oracle_left(JobId j) const {
   if (!w_.oracle) throw ContractError("it asks for true run times without declaring needs_oracle");
   const Live& l = w_.live[j];
-  if (l.state != State::running || !l.speed) return l.left;
-  const Int128 done = Int128(w_.now - l.since) * l.speed / kFullSpeed;
-  return done >= l.left ? 0 : l.left - Duration(done);
+  if (l.left == kNever) return kNever;
+  const Int128 done = Int128(computed_since(w_, j)) * l.speed / kFullSpeed;
+  const Duration left = done >= l.left ? 0 : l.left - Duration(done);
+  if (w_.shape(j).fixed) return left;
+  int64_t tasks = 0;  // the work of an elastic job is counted in task-microseconds
+  for (const TaskGroup& g : w_.shape(j).groups) tasks += g.max_tasks;
+  return left / tasks + (left % tasks != 0);
 }
 
 // ---- Plan

@@ -183,6 +183,12 @@ struct World {
   std::string name(JobId j) const { return std::string(workload.names[j]); }
 };
 
+/// Run time spent computing in the first `x` ticks of a cycle of computing and writing checkpoints.
+inline Duration computing(Duration x, Duration interval, Duration cost) {
+  const Duration cycle = interval + cost;
+  return x / cycle * interval + std::min(x % cycle, interval);
+}
+
 /// What of `a` is not in `b`: the devices that a change gives up.
 std::vector<Piece> minus(Pieces a, Pieces b);
 /// True when `b` holds all of `a`.

@@ -243,6 +243,24 @@ TEST(Life, AlarmsAloneAreNoHope) {
   EXPECT_THROW(p.run(), NoProgress);
 }
 
+TEST(Life, AttainedAndOracleLeaveCheckpointWritesOut) {
+  Play p("node:3 gpu:2");
+  const JobId a = p.job("a", 0, 20, costs(10, 2, 0, 0)), b = p.job("b", 0, 10, {}, 1, 3), c = p.job("c", 0, kNever);
+  p.options.oracle = true;
+  p.start(0, a, "n0/gpu0"), p.start(0, b, "n1*2/gpu0-1"), p.start(0, c, "n2/gpu0");
+  p.at(11, [=](const View& now, Plan& plan) {
+    EXPECT_EQ(now.oracle_left(a), 10);  // half of its checkpoint is written
+    EXPECT_EQ(int64_t(now.attained(a)), 10 * kMilli);
+    EXPECT_EQ(now.ran(a), 11);
+    EXPECT_EQ(now.oracle_left(b), 3);  // 8 of 30 task-ticks are left, of three tasks a tick
+    EXPECT_EQ(int64_t(now.attained(b)), 22 * kMilli);
+    EXPECT_EQ(now.oracle_left(c), kNever);
+    plan.reject(c, Reason::policy);
+  });
+  p.run();
+  EXPECT_EQ(p.end(a), "22 done 0 0 0 20 2 0 0 0");
+}
+
 // ---- one instant, one order
 
 TEST(Instant, EverythingInItsRank) {
