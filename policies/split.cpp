@@ -1,13 +1,14 @@
 // A policy for each part of the cluster: queues, partitions, several clusters.
-#include <algorithm>
+#include <array>
 
+#include "muster/fits.hpp"
 #include "table.hpp"
 
 namespace muster {
 
 namespace {
 
-/// Hands each part to an inner policy. Jobs that belong to no part are rejected as they come.
+/// Hands each part to an inner policy. Jobs that belong to no part, or are larger than theirs, are rejected as they come.
 class Split final : public Policy {
  public:
   explicit Split(const PolicyInput& in) {
@@ -46,8 +47,12 @@ class Split final : public Policy {
       plan.divide(part_of_, parts_);
       divided_ = true;
     }
-    for (const Event& e : now.events())
-      if (e.what == What::submit && part_of_[e.job] == kNone) plan.reject(e.job, Reason::policy);
+    for (const Event& e : now.events()) {
+      if (e.what != What::submit) continue;
+      const uint32_t p = part_of_[e.job];
+      if (p == kNone) plan.reject(e.job, Reason::policy);
+      else if (never_fits(now.shape(e.job), now.topology(), parts_[p].begin, parts_[p].end) != Reason::none) plan.reject(e.job, Reason::quota_size);
+    }
     for (uint32_t p = 0; p < inner_.size(); p++) {
       Plan inner = plan.part(p);
       inner_[p]->schedule(now.part(p), inner);

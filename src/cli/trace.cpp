@@ -8,7 +8,7 @@
 #include "cli/inputs.hpp"
 #include "muster/config.hpp"
 #include "text/numbers.hpp"
-#include "workload/fits.hpp"
+#include "muster/fits.hpp"
 #include "workload/info.hpp"
 #include "workload/message.hpp"
 #include "workload/numbers.hpp"

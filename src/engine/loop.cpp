@@ -3,7 +3,7 @@
 
 #include "engine/engine.hpp"
 #include "muster/config.hpp"
-#include "workload/fits.hpp"
+#include "muster/fits.hpp"
 
 namespace muster {
 

@@ -1,4 +1,4 @@
-#include "workload/fits.hpp"
+#include "muster/fits.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -21,9 +21,9 @@ int64_t room(const TaskGroup& g, const NodeKind& k, const Resources& capacity, i
 }
 
 /// Nodes of each kind.
-std::vector<int64_t> census(const Topology& t) {
+std::vector<int64_t> census(const Topology& t, NodeId begin, NodeId end) {
   std::vector<int64_t> n(t.kinds().size());
-  for (NodeId i = 0; i < t.nodes(); i++) n[t.kind_id(i)]++;
+  for (NodeId i = begin; i < end; i++) n[t.kind_id(i)]++;
   return n;
 }
 
@@ -94,12 +94,16 @@ Reason lacks_node(const Shape& s, const Topology& t, const std::vector<int64_t>&
 
 }  // namespace
 
-Reason never_fits(const Shape& s, const Topology& t) {
-  const auto count = census(t);
+Reason never_fits(const Shape& s, const Topology& t) { return never_fits(s, t, 0, t.nodes()); }
+
+Reason never_fits(const Shape& s, const Topology& t, NodeId begin, NodeId end) {
+  const auto count = census(t, begin, end);
+  int64_t gpus = 0;
+  for (size_t i = 0; i < count.size(); i++) gpus += count[i] * t.kinds()[i].gpus;
   int64_t least = 0;  // GPUs; 2^5 groups of less than 2^32 tasks times GPUs
   for (const auto& g : s.groups) least += int64_t{g.gpus} * g.min_tasks;
   if (s.nodes == Nodes::whole) least = s.total_gpus;
-  if (least > int64_t{t.gpus()}) return Reason::cluster_size;
+  if (least > gpus) return Reason::cluster_size;
   if (const Reason r = lacks_node(s, t, count); r != Reason::none || s.nodes == Nodes::one || s.nodes == Nodes::whole) return r;
   bool untyped = true, typed = true;
   for (const auto& g : s.groups) {
@@ -108,7 +112,7 @@ Reason never_fits(const Shape& s, const Topology& t) {
   }
   if (s.nodes == Nodes::each) {
     const int64_t tasks = std::accumulate(s.groups.begin(), s.groups.end(), int64_t{0}, [](int64_t n, const TaskGroup& g) { return n + g.min_tasks; });
-    if (tasks > int64_t{t.nodes()}) return Reason::cluster_size;
+    if (tasks > int64_t{end - begin}) return Reason::cluster_size;
   }
   // A task fits a node, but there are too few such nodes.
   return !untyped ? Reason::cluster_size : !typed ? Reason::type : Reason::none;

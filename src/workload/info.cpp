@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "muster/config.hpp"
-#include "workload/fits.hpp"
+#include "muster/fits.hpp"
 #include "workload/message.hpp"
 
 namespace muster {

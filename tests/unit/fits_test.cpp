@@ -1,5 +1,5 @@
 // Requests that no empty cluster could hold.
-#include "workload/fits.hpp"
+#include "muster/fits.hpp"
 
 #include <gtest/gtest.h>
 

@@ -35,7 +35,7 @@ Config part(std::string nodes) {
 // Queue a owns n0, queue b owns n1 of 4 GPUs each. a2 wants 4 GPUs and waits for a1; under one FIFO b1 would wait behind it.
 TEST(Split, a_blocked_head_holds_up_its_own_part_alone) {
   const Topology t = Topology::parse_line("node:2 gpu:4");
-  TraceResult trace = read_trace("job_id,queue,submit_s,gpus,run_s\na1,a,0,2,100\na2,a,1,4,10\nb1,b,2,4,10\nc1,c,3,1,10\nb2,b,4,1,10\n", "t.csv");
+  TraceResult trace = read_trace("job_id,queue,submit_s,gpus,run_s\na1,a,0,2,100\na2,a,1,4,10\nb1,b,2,4,10\nc1,c,3,1,10\nb2,b,4,1,10\nb3,b,5,6,10\n", "t.csv");
   fit_shapes(trace.workload, t);
   Config parts;
   parts.set("a", part("n0")), parts.set("b", part("n1"));
@@ -54,6 +54,7 @@ TEST(Split, a_blocked_head_holds_up_its_own_part_alone) {
   EXPECT_EQ(starts.at[2], At(2, 1));
   EXPECT_EQ(starts.at[4], At(12, 1));
   EXPECT_EQ(starts.ends[3], State::rejected);  // of no part
+  EXPECT_EQ(starts.ends[5], State::rejected);  // 6 GPUs fit the cluster, not the part
 }
 
 /// Part 0 places a job on a node of part 1.
