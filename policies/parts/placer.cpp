@@ -29,6 +29,7 @@ const Placer::Ask& Placer::ask(const View& now, ShapeId id) {
   a.built = true;
   for (const TaskGroup& g : s.groups) {
     TaskGroup& kind = a.kinds.emplace_back();
+    kind.gpus = std::min(g.gpus, 1u);  // without a GPU the type would be nothing to it
     kind.gpu_type = g.gpu_type, kind.gpu_mem_mib = g.gpu_mem_mib;
   }
   for (size_t i = 0; i < s.groups.size(); i++) {

@@ -285,7 +285,7 @@ void Simulator::Engine::close_drain(uint32_t d) {
   static const Shape nothing{};
   const Shape& s = x.job == kNone ? nothing : w.shape(x.job);
   for (const Piece& p : PieceStore::pieces(x.held)) w.cluster.drain(s, p, false);
-  x.open = false;
+  x.open = false, x.timer = 0;
   free_drains.push_back(d);
   devices_back = true;
   if (x.job == kNone) return;

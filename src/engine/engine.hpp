@@ -44,6 +44,8 @@ struct Simulator::Engine {
   [[noreturn]] void no_progress() const;
   void deliver(bool all);
   uint32_t arm(Time at, Rank rank, uint32_t subject);
+  uint32_t* armed(const Timer& t);
+  void drop_stale();
   void happened(What what, JobId j, const Held& held = {}, int64_t value = 0);
   Record& record(What what, JobId j, const Held& at = {});
 

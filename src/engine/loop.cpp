@@ -53,19 +53,30 @@ Simulator::Engine::Engine(const Topology& t, const Workload& work, Policy& p, Ru
   }
 }
 
+/// Where the subject of a timer keeps the number of the last one it armed; null: a timer that is never stale.
+uint32_t* Simulator::Engine::armed(const Timer& t) {
+  switch (t.rank()) {
+    case Rank::finish:
+    case Rank::limit:
+    case Rank::ready: return &w.live[t.subject()].timer;
+    case Rank::drained: return &drains[t.subject()].timer;
+    case Rank::wake: return &wake_timer;
+    default: return nullptr;
+  }
+}
+
 uint32_t Simulator::Engine::arm(Time at, Rank rank, uint32_t subject) {
-  if (timers.full())
-    timers.renumber([&](const Timer& t) -> uint32_t* {
-      switch (t.rank()) {
-        case Rank::finish:
-        case Rank::limit:
-        case Rank::ready: return &w.live[t.subject()].timer;
-        case Rank::drained: return &drains[t.subject()].timer;
-        case Rank::wake: return &wake_timer;
-        default: return nullptr;
-      }
-    });
+  if (timers.full()) timers.renumber([&](const Timer& t) { return armed(t); });
   return timers.push(at, rank, subject);
+}
+
+/// Stale timers must not make an instant of their own: a run would seem to end, or to be stuck, later than it does.
+void Simulator::Engine::drop_stale() {
+  while (!timers.empty()) {
+    const uint32_t* seq = armed(timers.top());
+    if (!seq || *seq == timers.top().seq()) return;
+    timers.pop();
+  }
 }
 
 void Simulator::Engine::run() {
@@ -76,6 +87,7 @@ void Simulator::Engine::run() {
     record(What::capacity, kNone).capacity = (w.cluster.installed() - int64_t(w.topology.gpus())) * kMilli;
   while (left) {
     Time t = next_submit < n ? jobs[next_submit].submit : kNever;
+    drop_stale();
     if (!timers.empty()) t = std::min(t, timers.top().at);
     if (t > options.until) {
       stop_at_until();
