@@ -8,6 +8,7 @@ find_package(Boost 1.74 REQUIRED)
 
 # Core: no thread, no clock. Header-only libraries are needed to build it, not to link it, hence BUILD_INTERFACE.
 muster_sources(sources src/text src/topology src/workload src/engine src/model src/metrics src/data)
+list(FILTER sources EXCLUDE REGEX "/topology/import/")
 add_library(muster_core STATIC ${sources})
 add_library(muster::core ALIAS muster_core)
 target_compile_features(muster_core PUBLIC cxx_std_20)
@@ -28,7 +29,8 @@ target_include_directories(muster_policies PRIVATE ${PROJECT_SOURCE_DIR}/policie
 target_link_libraries(muster_policies PUBLIC muster_core)
 muster_flags(muster_policies)
 
-muster_sources(sources src/files src/report src/cli)
+# The importers are in the app, since the core has no use for XML and YAML.
+muster_sources(sources src/files src/report src/cli src/topology/import)
 list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
 if(NOT sources)
   muster_sources(sources)

@@ -1,0 +1,91 @@
+#include "topology/import/import.hpp"
+
+#include <algorithm>
+
+#include "topology/import/readers.hpp"
+
+namespace muster {
+namespace import {
+namespace {
+
+struct Reader {
+  std::string_view name;
+  bool (*is)(std::string_view text);  ///< whether a text is of this kind, good or bad
+  Imported (*read)(Sources sources);
+  bool several = false;               ///< takes more than one file
+};
+
+constexpr Reader kReaders[] = {
+    {"nvidia-smi topo -m", is_nvidia_smi, read_nvidia_smi},
+};
+
+std::string known() {
+  std::string s;
+  for (const Reader& r : kReaders) s += (s.empty() ? "" : ", ") + std::string(r.name);
+  return s;
+}
+
+const Reader& reader_of(const ImportSource& s) {
+  for (const Reader& r : kReaders)
+    if (r.is(s.text)) return r;
+  if (trim(s.text).empty()) fail(s, "empty; want one of: " + known());
+  fail(s, "not a description of a machine or cluster that is known here; want one of: " + known());
+}
+
+}  // namespace
+
+void fail(const ImportSource& at, size_t line, const std::string& what) {
+  throw InputError(std::string(at.file) + ": line " + std::to_string(line) + ": " + what);
+}
+
+void fail(const ImportSource& at, const std::string& what) { throw InputError(std::string(at.file) + ": " + what); }
+
+std::string plural(size_t n, std::string_view noun) { return std::to_string(n) + " " + std::string(noun) + (n == 1 ? "" : "s"); }
+
+std::string_view trim(std::string_view s) {
+  constexpr std::string_view kBlank = " \t\r\n\f\v";
+  const size_t first = s.find_first_not_of(kBlank);
+  return first == std::string_view::npos ? std::string_view() : s.substr(first, s.find_last_not_of(kBlank) - first + 1);
+}
+
+std::vector<std::string_view> words(std::string_view line) {
+  std::vector<std::string_view> r;
+  for (size_t i = 0; (i = line.find_first_not_of(" \t\r", i)) != std::string_view::npos;) {
+    const size_t end = std::min(line.find_first_of(" \t\r", i), line.size());
+    r.push_back(line.substr(i, end - i));
+    i = end;
+  }
+  return r;
+}
+
+std::vector<std::string_view> lines(std::string_view text) {
+  std::vector<std::string_view> r;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    r.push_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return r;
+}
+
+}  // namespace import
+
+Imported import_topology(std::span<const ImportSource> sources) {
+  const import::Reader& reader = import::reader_of(sources[0]);
+  for (const ImportSource& s : sources.subspan(1)) {
+    const import::Reader& other = import::reader_of(s);
+    if (!reader.several || &other != &reader)
+      import::fail(s, "a second file (" + std::string(other.name) + " after " + std::string(reader.name) +
+                          "); only those of one Slurm cluster are read together");
+  }
+  Imported r = reader.read(sources);
+  for (std::string& note : r.notes) note.insert(0, std::string(reader.name) + ": ");
+  try {
+    (void)topology_file(r.spec);
+  } catch (const InputError& e) { import::fail(sources[0], e.what()); }
+  return r;
+}
+
+}  // namespace muster

@@ -1,0 +1,33 @@
+// The inside of a node, from which GPUs share what.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "muster/topology.hpp"
+
+namespace muster::import {
+
+/// One way the GPUs of a node are divided: GPUs with equal numbers are together.
+struct Partition {
+  std::string level;
+  std::vector<uint32_t> of_gpu;
+  int rank = 0;  ///< of two equal partitions the one of higher rank names the level
+};
+
+/// A node's vertex and the levels below it.
+struct NodeShape {
+  std::vector<std::string> levels;
+  TopologySpec::Vertex node;
+  std::vector<uint32_t> order;  ///< order[i]: which of the given GPUs is number i of the node
+  bool renumbered() const;
+};
+
+/// Nests partitions, given from coarse to fine, each a refinement of the one before. One that says nothing (the whole node, single GPUs,
+/// the same as another) makes no level. Parts stand in the order of their first GPUs.
+NodeShape node_shape(uint32_t gpus, std::vector<Partition> partitions);
+
+/// "gpu0 to gpu3 are GPU0, GPU2, GPU1, GPU3 of the input", for a shape that renumbers.
+std::string renumbering(const NodeShape& shape);
+
+}  // namespace muster::import
