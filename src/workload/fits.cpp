@@ -1,7 +1,6 @@
 #include "muster/fits.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace muster {
 namespace {
@@ -27,23 +26,38 @@ std::vector<int64_t> census(const Topology& t, NodeId begin, NodeId end) {
   return n;
 }
 
+/// Whether an empty node of the kind holds a task of `g`.
+bool holds(const TaskGroup& g, const NodeKind& k, bool typed) { return (!typed || type_fits(g, k)) && room(g, k, k.capacity, 1) == 1; }
+
 /// Whether the least tasks of one group fit, with or without regard to type.
-bool group_fits(const TaskGroup& g, Nodes nodes, const Topology& t, const std::vector<int64_t>& count, bool typed) {
+bool group_fits(const TaskGroup& g, const Topology& t, const std::vector<int64_t>& count, bool typed) {
   Int128 have = 0;
-  for (size_t i = 0; i < count.size(); i++) {
-    const NodeKind& k = t.kinds()[i];
-    if (count[i] == 0 || (typed && !type_fits(g, k))) continue;
-    const int64_t here = room(g, k, k.capacity, g.min_tasks);
-    if (nodes == Nodes::one && here >= int64_t{g.min_tasks}) return true;
-    have += Int128{count[i]} * (nodes == Nodes::each ? std::min<int64_t>(here, 1) : here);
+  for (size_t i = 0; i < count.size(); i++)
+    if (const NodeKind& k = t.kinds()[i]; !typed || type_fits(g, k)) have += Int128{count[i]} * room(g, k, k.capacity, g.min_tasks);
+  return have >= int64_t{g.min_tasks};
+}
+
+/// One task a node. Groups compete: for each, its nodes have to suffice for all groups that no other nodes hold. That is all there is to it
+/// while one group's nodes are among the other's, as they are for rows of a trace.
+bool each_fits(const Shape& s, const Topology& t, const std::vector<int64_t>& count, bool typed) {
+  const auto& kinds = t.kinds();
+  for (const auto& g : s.groups) {
+    int64_t have = 0, want = 0;
+    for (size_t i = 0; i < count.size(); i++) have += holds(g, kinds[i], typed) ? count[i] : 0;
+    for (const auto& other : s.groups) {
+      bool inside = true;
+      for (size_t i = 0; i < count.size(); i++) inside &= !count[i] || !holds(other, kinds[i], typed) || holds(g, kinds[i], typed);
+      want += inside ? int64_t{other.min_tasks} : 0;
+    }
+    if (have < want) return false;
   }
-  return nodes != Nodes::one && have >= int64_t{g.min_tasks};
+  return true;
 }
 
 /// Whether one task of the group fits some node.
 bool task_fits(const TaskGroup& g, const Topology& t, const std::vector<int64_t>& count, bool typed) {
   for (size_t i = 0; i < count.size(); i++)
-    if (count[i] && (!typed || type_fits(g, t.kinds()[i])) && room(g, t.kinds()[i], t.kinds()[i].capacity, 1) == 1) return true;
+    if (count[i] && holds(g, t.kinds()[i], typed)) return true;
   return false;
 }
 
@@ -65,19 +79,16 @@ bool one_node_fits(const Shape& s, const Topology& t, const std::vector<int64_t>
   return false;
 }
 
-/// A row of GPUs on wholly free nodes: it needs as many GPUs as it states, on nodes that also have the rest of the request.
+/// A row of GPUs on wholly free nodes: each of them has to hold the rest of the request, and together they have the GPUs.
 bool whole_fits(const Shape& s, const Topology& t, const std::vector<int64_t>& count, bool typed) {
-  const TaskGroup& g = s.groups[0];
-  Resources have;
+  TaskGroup rest = s.groups[0];
+  rest.per_task[kGpu] = 0;
+  Int128 gpus = 0;
   for (size_t i = 0; i < count.size(); i++) {
     const NodeKind& k = t.kinds()[i];
-    if (typed && !type_fits(g, k)) continue;
-    for (size_t kind = 0; kind < kMaxKinds; kind++) have[kind] += limited(k, kind) ? k.capacity[kind] * count[i] : g.per_task[kind];
+    if (holds(rest, k, typed)) gpus += Int128{count[i]} * k.capacity[kGpu];
   }
-  if (have[kGpu] < int64_t{s.total_gpus} * kMilli) return false;
-  for (size_t kind = 1; kind < kMaxKinds; kind++)
-    if (have[kind] < g.per_task[kind]) return false;
-  return true;
+  return gpus >= Int128{s.total_gpus} * kMilli;
 }
 
 Reason lacks_node(const Shape& s, const Topology& t, const std::vector<int64_t>& count) {
@@ -106,13 +117,10 @@ Reason never_fits(const Shape& s, const Topology& t, NodeId begin, NodeId end) {
   if (least > gpus) return Reason::cluster_size;
   if (const Reason r = lacks_node(s, t, count); r != Reason::none || s.nodes == Nodes::one || s.nodes == Nodes::whole) return r;
   bool untyped = true, typed = true;
-  for (const auto& g : s.groups) {
-    untyped = untyped && group_fits(g, s.nodes, t, count, false);
-    typed = typed && group_fits(g, s.nodes, t, count, true);
-  }
   if (s.nodes == Nodes::each) {
-    const int64_t tasks = std::accumulate(s.groups.begin(), s.groups.end(), int64_t{0}, [](int64_t n, const TaskGroup& g) { return n + g.min_tasks; });
-    if (tasks > int64_t{end - begin}) return Reason::cluster_size;
+    untyped = each_fits(s, t, count, false), typed = each_fits(s, t, count, true);
+  } else {
+    for (const auto& g : s.groups) untyped = untyped && group_fits(g, t, count, false), typed = typed && group_fits(g, t, count, true);
   }
   // A task fits a node, but there are too few such nodes.
   return !untyped ? Reason::cluster_size : !typed ? Reason::type : Reason::none;

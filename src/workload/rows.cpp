@@ -169,12 +169,13 @@ Duration Rows::work() const {
 Rows::Request Rows::request() {
   Request r;
   int64_t gpus = 0, tasks = 1, total = 0;
-  const bool by_task = columns_.has(Field::tasks) || columns_.has(Field::gpus_per_task);
   const bool states_total = amount(Field::gpus, Rounding::exact, kMostCount, total);
+  const bool states_tasks = amount(Field::tasks, Rounding::exact, kMostCount, tasks);
+  const bool states_each = amount(Field::gpus_per_task, Rounding::exact, kMostCount, gpus);
+  const bool may_state = columns_.has(Field::tasks) || columns_.has(Field::gpus_per_task);
+  const bool by_task = states_tasks || states_each || (may_state && !states_total);  // a row by itself: its neighbours may state other things
   if (by_task) {
-    amount(Field::tasks, Rounding::exact, kMostCount, tasks);
     if (tasks < 1) throw Bad{Why::contradiction, Field::tasks, "is less than one task"};
-    const bool states_each = amount(Field::gpus_per_task, Rounding::exact, kMostCount, gpus);
     if (states_each && gpus > kMostCount / tasks) throw Bad{Why::too_large, Field::gpus_per_task, "times the tasks is too large"};
     if (!states_each && states_total) {
       if (total % tasks != 0) throw Bad{Why::contradiction, Field::gpus, "is not a multiple of the tasks"};
@@ -201,8 +202,9 @@ Rows::Request Rows::request() {
     throw Bad{Why::too_large, Field::memory, "times the tasks is too large"};
   r.type = id_of(types_, type_ids_, trim(field(Field::gpu_type)));
   if (const auto s = trim(field(Field::locality)); s == "node") {
-    // One task is on one node in any case; Nodes::one with a single task is kept for rows that state only GPUs.
-    if (tasks > 1) r.nodes = Nodes::one;
+    if (r.over > 1) throw Bad{Why::contradiction, Field::locality, "and more than one node exclude each other"};
+    // One task is on one node in any case; Nodes::one with a single task is kept for rows that may be cut.
+    r.nodes = tasks > 1 ? Nodes::one : Nodes::any;
   } else if (!s.empty() && s != "none" && s != "any") {
     throw Bad{Why::unsupported, Field::locality, "is not one of node, none"};
   }

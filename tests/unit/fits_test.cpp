@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "topology/json.hpp"
 #include "workload/trace.hpp"
 
 namespace muster {
@@ -23,6 +24,28 @@ TEST(NeverFits, RowsOfGpus) {
   EXPECT_EQ(why(t, "gpus", "8"), Reason::none);
   EXPECT_EQ(why(t, "gpus", "9"), Reason::cluster_size);
   EXPECT_EQ(why(t, "gpus", "4294967295"), Reason::cluster_size);
+  EXPECT_EQ(why(t, "gpus,locality", "4,node"), Reason::none);
+  EXPECT_EQ(why(t, "gpus,locality", "5,node"), Reason::node_size);
+}
+
+TEST(NeverFits, RowsOfGpusWithOtherRequests) {
+  const auto t = Topology::parse_line("node:2[cpus=8] gpu:4");
+  EXPECT_EQ(why(t, "gpus,cpus", "8,8"), Reason::none);  // of each node
+  EXPECT_EQ(why(t, "gpus,cpus", "8,9"), Reason::node_size);
+  const auto uneven = topology_from_json(R"({"nodes": [{"gpus": 4, "cpus": 16}, {"gpus": 4, "cpus": 8}, {"gpus": 2, "cpus": 16}]})", "t.json");
+  EXPECT_EQ(why(uneven, "gpus,cpus", "6,16"), Reason::none);
+  EXPECT_EQ(why(uneven, "gpus,cpus", "7,16"), Reason::node_size);
+}
+
+TEST(NeverFits, RowsOverAStatedNumberOfNodes) {
+  const auto t = topology_from_json(R"({"nodes": [{"gpus": 4}, {"gpus": 0}]})", "t.json");
+  EXPECT_EQ(why(t, "gpus,nodes", "1,2"), Reason::none);          // one GPU and none
+  EXPECT_EQ(why(t, "gpus,nodes", "2,2"), Reason::cluster_size);
+  EXPECT_EQ(why(t, "gpus,nodes", "3,2"), Reason::cluster_size);  // two and one: both want the node with GPUs
+  const auto three = topology_from_json(R"({"nodes": [{"gpus": 4}, {"gpus": 1}, {"gpus": 1}]})", "t.json");
+  EXPECT_EQ(why(three, "gpus,nodes", "3,2"), Reason::none);
+  EXPECT_EQ(why(three, "gpus,nodes", "4,3"), Reason::none);
+  EXPECT_EQ(why(three, "gpus,nodes", "5,3"), Reason::cluster_size);
 }
 
 TEST(NeverFits, Tasks) {

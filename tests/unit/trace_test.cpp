@@ -287,6 +287,8 @@ TEST(Trace, GpusOverAStatedNumberOfNodes) {
   EXPECT_EQ(b.groups[0].max_tasks, 2U);
   EXPECT_EQ(b.groups[0].gpus, 8U);
   EXPECT_EQ(w.shapes[w.jobs[2].shape].nodes, Nodes::one);
+  const auto x = read("job_id,submit_s,gpus,nodes,locality,run_s\na,0,4,2,node,1\n");
+  EXPECT_EQ(x.left_out[0].examples[0], "j.csv:2: column locality: \"node\" and more than one node exclude each other; row left out");
 }
 
 TEST(Trace, ARowOfGpusTakesWholeNodesWhenItIsLargerThanOne) {
@@ -298,6 +300,25 @@ TEST(Trace, ARowOfGpusTakesWholeNodesWhenItIsLargerThanOne) {
   t = read("job_id,submit_s,tasks,gpus_per_task,locality,run_s\na,0,1,9,node,1\n");
   fit_shapes(t.workload, Topology::parse_line("node:4 gpu:8"));
   EXPECT_EQ(t.workload.shapes[0].nodes, Nodes::any);
+  // Nor is a row that wants one node.
+  t = read("job_id,submit_s,gpus,locality,run_s\na,0,9,node,1\n");
+  fit_shapes(t.workload, Topology::parse_line("node:4 gpu:8"));
+  EXPECT_EQ(t.workload.shapes[0].nodes, Nodes::any);
+}
+
+TEST(Trace, ARowStatesOnlyGpusWhateverItsNeighboursState) {
+  auto t = read(
+      "job_id,submit_s,gpus,tasks,gpus_per_task,run_s\n"
+      "a,0,9,,,1\n"
+      "b,0,9,1,,1\n"
+      "c,0,,,9,1\n"
+      "d,0,,,,1\n");
+  const Workload& w = t.workload;
+  fit_shapes(t.workload, Topology::parse_line("node:4 gpu:8"));
+  EXPECT_EQ(w.shapes[w.jobs[0].shape].nodes, Nodes::whole);
+  EXPECT_EQ(w.shapes[w.jobs[1].shape].nodes, Nodes::any);
+  EXPECT_EQ(w.jobs[1].shape, w.jobs[2].shape);
+  EXPECT_EQ(w.shapes[w.jobs[3].shape].total_gpus, 0U);
 }
 
 TEST(Trace, ClaimsCostsAndFates) {
