@@ -10,6 +10,7 @@
 #include "files/write.hpp"
 #include "muster/config.hpp"
 #include "muster/types.hpp"
+#include "text/numbers.hpp"
 
 namespace muster::cli {
 namespace {
@@ -144,10 +145,10 @@ int program(int argc, char* const* argv) {
     console.flush();
     return status;
   } catch (const Interrupted&) { status = kInterrupted; } catch (const InputError& e) {
-    console.error(e.what());
+    console.error(one_line(e.what()));
     status = kUsage;
   } catch (const ContractError& e) {
-    console.error(std::string(e.what()) + " (exit status 3, no report written)");
+    console.error(one_line(e.what()) + " (exit status 3, no report written)");
     status = kContract;
   } catch (const NoProgress& e) {
     const std::string_view text = e.what();  // one line, then one for each waiting job
@@ -155,7 +156,7 @@ int program(int argc, char* const* argv) {
     console.error(std::string(text.substr(0, end)) + " (exit status 1)" + std::string(text.substr(end)));
     status = kFailed;
   } catch (const OutputError& e) {
-    console.error(e.what());
+    console.error(one_line(e.what()));
     status = kOutput;
   } catch (const std::bad_alloc&) {
     console.error("out of memory");

@@ -9,6 +9,7 @@
 #include "files/read.hpp"
 #include "files/write.hpp"
 #include "report/gate.hpp"
+#include "text/numbers.hpp"
 
 namespace muster::cli {
 namespace {
@@ -122,7 +123,7 @@ int run(const Arguments& arguments, Console& console) {
     if (arguments.has("--markdown")) {
       console.out((&c == &all[0] ? "" : "\n") + gate_markdown(c));
     } else {
-      if (all.size() > 1) console.out((&c == &all[0] ? "" : "\n") + c.now + " against " + c.base + "\n");
+      if (all.size() > 1) console.out((&c == &all[0] ? "" : "\n") + one_line(c.now + " against " + c.base) + "\n");
       console.out(gate_table(c));
     }
     // On standard error, which GitHub reads as well: standard output may be on its way into a summary.

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "files/write.hpp"
+#include "text/numbers.hpp"
 
 namespace muster::cli {
 namespace {
@@ -48,7 +49,7 @@ void Console::line(std::string_view prefix, std::string_view code, std::string_v
 }
 
 void Console::warning(std::string_view text) {
-  if (!quiet) line("warning: ", "\x1b[33m", text);
+  if (!quiet) line("warning: ", "\x1b[33m", one_line(text));
 }
 void Console::error(std::string_view text) { line("error: ", "\x1b[31m", text); }
 void Console::note(std::string_view text) {

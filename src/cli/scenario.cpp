@@ -62,7 +62,7 @@ Topology topology_of(const Config& c, const std::string& file) {
   return load_topology(names_file(x) ? beside(file, x) : std::string(x), input);
 }
 
-/// "21.3/42.4", "0.997642" or a plain number: what the hand calculation says.
+/// "21.3/42.4", "0.997642" or a plain number: what the hand calculation says. Always a finite one: NaN would equal anything.
 double number_of(const Config& c) {
   const std::string& text = c.value;
   const auto parse = [&](const std::string& s) {
@@ -75,7 +75,9 @@ double number_of(const Config& c) {
     return v;
   };
   const size_t slash = text.find('/');
-  return slash == std::string::npos ? parse(text) : parse(text.substr(0, slash)) / parse(text.substr(slash + 1));
+  const double v = slash == std::string::npos ? parse(text) : parse(text.substr(0, slash)) / parse(text.substr(slash + 1));
+  if (!std::isfinite(v)) throw InputError(c.where + ": want a number or a fraction, found " + in_quotes(text));
+  return v;
 }
 
 std::string show(double v) {
@@ -153,6 +155,7 @@ class Judge {
         value = c.find("value");
         if (!value) throw InputError(c.where + ": wants a value");
         if (const Config* t = c.find("tolerance")) tolerance = number_of(*t);
+        if (tolerance < 0) throw InputError(c.where + "/tolerance: want a number from 0");
       }
       const bool null = !value->given() || value->value == "null";
       const double want = null ? std::nan("") : number_of(*value);
@@ -215,8 +218,10 @@ void simulate(const Config& c, const Tables& tables, const std::string& file, Ru
     if (const Config* until = o->find("until")) options.until = until->as_duration();
     if (const Config* s = o->find("seed")) seed = uint64_t(s->as_integer(0, std::numeric_limits<int64_t>::max()));
     if (const Config* open = o->find("open_ended")) reading.open_ended = open->as_boolean();
-    if (const Config* map = o->find("map"))
+    if (const Config* map = o->find("map")) {
+      if (map->kind != Config::Kind::object) throw InputError(map->where + ": want an object, as in {\"gpus\": \"num_gpu\"}");
       for (const auto& [key, column] : map->fields) reading.maps.emplace_back(key, column.as_text());
+    }
   }
   const Config* o = c.find("options");
   const Config* lenient = o ? o->find("lenient") : nullptr;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/commands.hpp"
@@ -95,7 +96,7 @@ std::string describe_trace(const TraceResult& trace, std::string_view name) {
   std::string out;
   line(out, "trace", fmt::format("{}   {}, {} used, {} left out", printable(name), plural(trace.rows, "row"), with_commas(int64_t(n)), with_commas(int64_t(left))));
   for (const auto& l : trace.left_out) {
-    line(out, "left out", plural(l.count, "row") + " that " + std::string(l.phrase));
+    line(out, "left out", plural(l.count, "row") + " " + std::string(l.phrase));
     for (const auto& example : l.examples) out += "  " + example + "\n";
   }
   std::vector<std::string> columns, unused;
@@ -134,7 +135,14 @@ std::string describe_trace(const TraceResult& trace, std::string_view name) {
   if (info.limits) fact(info.limits, fmt::format("with a time limit, {} of them less than they run", info.too_short_limits));
   if (info.deadlines) fact(info.deadlines, fmt::format("with a deadline, {} of them too early even without waiting", info.impossible_deadlines));
   std::vector<std::string> doubts;
-  for (const auto& c : facts.unitless_columns) doubts.push_back(printable(c));
+  const auto counts = [&](const std::string& column) {  // a date needs no unit
+    return !facts.dates || std::none_of(facts.columns.begin(), facts.columns.end(), [&](const auto& c) {
+      return c.second == column && (c.first == "submit" || c.first == "start_time" || c.first == "end_time" || c.first == "deadline" ||
+                                    c.first == "earliest_start");
+    });
+  };
+  for (const auto& c : facts.unitless_columns)
+    if (counts(c)) doubts.push_back(printable(c));
   words(out, "no unit", doubts);
   for (const auto& note : trace.notes) line(out, "note", note);
   for (const auto& s : info.suspicions) line(out, "check", s);

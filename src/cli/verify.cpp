@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/scenario.hpp"
 #include "muster/types.hpp"
+#include "text/numbers.hpp"
 
 namespace muster::cli {
 namespace {
@@ -35,18 +36,18 @@ int run(const Arguments& a, Console& console) {
     if (interrupted()) throw Interrupted{};
     try {
       const Verdict v = run_scenario(file);
-      const std::string title = v.title.empty() ? "" : ": " + v.title;
+      const std::string title = v.title.empty() ? "" : ": " + one_line(v.title);
       if (v.differences.empty()) {
         passed++;
         console.out("ok    " + file + title + "\n");
       } else {
         failed++;
         console.out("FAIL  " + file + title + "\n");
-        for (const std::string& d : v.differences) console.out("      " + d + "\n");
+        for (const std::string& d : v.differences) console.out("      " + one_line(d) + "\n");
       }
     } catch (const InputError& e) {
       failed++, unusable = true;
-      console.error(e.what());
+      console.error(one_line(e.what()));
     }
   }
   console.out(std::to_string(passed) + " passed, " + std::to_string(failed) + " failed\n");

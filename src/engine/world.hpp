@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "muster/policy.hpp"
+#include "text/numbers.hpp"
 
 namespace muster {
 
@@ -180,7 +181,7 @@ struct World {
     const Live& l = live[j];
     return l.first_edit < edits.size() && edits[l.first_edit].job == j && edits[l.first_edit].kind == Edit::place ? edits[l.first_edit].old : l.at;
   }
-  std::string name(JobId j) const { return std::string(workload.names[j]); }
+  std::string name(JobId j) const { return one_line(workload.names[j]); }  // for messages
 };
 
 /// Run time spent computing in the first `x` ticks of a cycle of computing and writing checkpoints.

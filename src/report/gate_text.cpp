@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "report/gate.hpp"
+#include "text/numbers.hpp"
 
 namespace muster {
 namespace {
@@ -19,6 +20,7 @@ std::string number(double x) {
 }
 
 std::string percent(double share) {
+  if (std::abs(share) >= 1e6) return fmt::format("{:+.3e} %", 100 * share);
   if (std::abs(share) >= 10) return fmt::format("{:+.0f} %", 100 * share);
   // A change too small for the column is still a change.
   if (share != 0 && std::abs(share) < 0.00005) return share > 0 ? "<+0.01 %" : "<-0.01 %";
@@ -74,7 +76,7 @@ const char* verdict(Row::Verdict v) {
 bool shown(const Row& r) { return r.bound || r.verdict != Row::Verdict::ungated || r.differs(); }
 
 std::vector<std::string> cells(const Comparison& c, const Row& r) {
-  std::vector<std::string> v{r.metric, number(r.base), number(r.now), change(r)};
+  std::vector<std::string> v{one_line(r.metric), number(r.base), number(r.now), change(r)};
   if (c.pairs > 1) v[2] = change(r), v[3] = interval(r);
   if (c.gated) v.push_back(bound(r)), v.emplace_back(verdict(r.verdict));
   return v;
@@ -157,7 +159,7 @@ std::string gate_table(const Comparison& c) {
     for (std::size_t i = 0; i < line.size(); ++i) width[i] = std::max(width[i], line[i].size());
   std::string s;
   if (c.pairs > 1)
-    s += fmt::format("{} against {}, {} seeds in pairs; intervals of {:.4g} %\n", c.now, c.base, c.pairs, 100 * c.confidence);
+    s += fmt::format("{} against {}, {} seeds in pairs; intervals of {:.4g} %\n", one_line(c.now), one_line(c.base), c.pairs, 100 * c.confidence);
   if (lines.size() == 1) return s + fmt::format("no metric changed ({} compared)\n", c.rows.size()) + (c.gated ? summary(c) : "");
   for (const auto& line : lines) {
     std::string text;

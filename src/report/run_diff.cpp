@@ -8,6 +8,7 @@
 #include "muster/config.hpp"
 #include "report/gate.hpp"
 #include "text/json_config.hpp"
+#include "text/numbers.hpp"
 
 namespace muster {
 namespace {
@@ -93,7 +94,7 @@ std::string job_name(const Side& s, const std::string& job) {
   const std::size_t found = s.text.find(key);
   if (found == std::string_view::npos) return "job #" + job;
   const std::size_t begin = s.text.rfind('\n', found) + 1;
-  return "job " + field(parse_json_config(first_line(s.text.substr(begin)), s.name), "id");
+  return "job " + one_line(field(parse_json_config(first_line(s.text.substr(begin)), s.name), "id"));
 }
 
 std::string because(const Event& e) { return e.reason.empty() || e.reason == "none" ? "" : ", reason " + e.reason; }

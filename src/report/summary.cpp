@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "muster/config.hpp"
+#include "text/numbers.hpp"
 
 namespace muster {
 namespace {
@@ -62,7 +63,7 @@ std::string summary(const Report& r, const Header& h, std::string_view trace, st
   }
   const std::string jobs = plural(value("jobs_submitted"), "job");
   const size_t names = std::max<size_t>(14, std::min<size_t>(30, std::max(trace.size(), topology.size())));
-  line(out, "trace", {fmt::format("{:<{}}", cut(trace, names), names), dropped ? jobs + ";" : jobs, dropped ? plural(double(dropped), "row") + " dropped: " : "", dropped ? reasons : ""});
+  line(out, "trace", {fmt::format("{:<{}}", cut(one_line(trace), names), names), dropped ? jobs + ";" : jobs, dropped ? plural(double(dropped), "row") + " dropped: " : "", dropped ? reasons : ""});
 
   const Topology& t = *h.topology;
   std::string levels;
@@ -74,7 +75,7 @@ std::string summary(const Report& r, const Header& h, std::string_view trace, st
     const size_t lowest = t.domains(t.levels().size() - 1).size();
     levels += t.gpus() % lowest == 0 ? fmt::format(" > gpu {}", t.gpus() / lowest) : " > gpu";
   }
-  line(out, "cluster", {fmt::format("{:<{}}", cut(topology, names), names), fmt::format("{}, {}: ", plural(t.nodes(), "node"), plural(t.gpus(), "GPU")) + levels});
+  line(out, "cluster", {fmt::format("{:<{}}", cut(one_line(topology), names), names), fmt::format("{}, {}: ", plural(t.nodes(), "node"), plural(t.gpus(), "GPU")) + levels});
 
   std::string parameters;
   for (const auto& [name, v] : h.parameters)

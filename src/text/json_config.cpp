@@ -41,8 +41,10 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     std::string_view what = e.what();
     if (const size_t at = what.find("column "); at != what.npos)
       if (const size_t colon = what.find(": ", at); colon != what.npos) what.remove_prefix(colon + 2);
-    throw InputError(file_ + ": line " + std::to_string(line) + ", column " + std::to_string(column) +
-                     ": not JSON: " + std::string(what.substr(0, 200)));
+    const std::string where = file_ + ": line " + std::to_string(line) + ", column " + std::to_string(column);
+    constexpr int kNumberTooLarge = 406;
+    if (e.id == kNumberTooLarge) throw InputError(where + ": the number is too large");
+    throw InputError(where + ": not JSON: " + std::string(what.substr(0, 200)));
   }
 
  private:

@@ -81,4 +81,15 @@ std::string in_quotes(std::string_view text) {
   return out + '"';
 }
 
+std::string one_line(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f) out += c;
+    else out += "\\x", out += kDigits[byte >> 4U], out += kDigits[byte & 15U];
+  }
+  return out;
+}
+
 }  // namespace muster

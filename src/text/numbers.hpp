@@ -22,4 +22,8 @@ std::string with_commas(int64_t n);
 /// Text as it is shown in a message: in quotes, control characters escaped, cut after 60 characters.
 std::string in_quotes(std::string_view text);
 
+/// Text fit for one line of a terminal: control characters as \xNN. A name of a file or a job must not move the cursor, nor begin a line
+/// that looks like muster's own.
+std::string one_line(std::string_view text);
+
 }  // namespace muster

@@ -125,6 +125,17 @@ std::string plain(std::string_view name) {
   return s;
 }
 
+/// "submitTime" and "RunMinutes" as "submit_time" and "run_minutes".
+std::string words_apart(std::string_view name) {
+  std::string s;
+  char before = ' ';
+  for (const char c : name) {
+    if (c >= 'A' && c <= 'Z' && before >= 'a' && before <= 'z') s += '_';
+    s += before = c;
+  }
+  return plain(s);
+}
+
 const Ending* ending_of(std::string_view name) {
   for (const auto& e : kEndings)
     if (name.size() > e.text.size() && name.substr(name.size() - e.text.size()) == e.text) return &e;
@@ -142,7 +153,7 @@ struct Meaning {
   const Ending* ending = nullptr;
 };
 
-Meaning meaning_of(std::string_view name) {
+Meaning meaning_of_words(std::string_view name) {
   Meaning m{find_alias(name), nullptr};
   if (m.alias) return m;
   if (const Ending* e = ending_of(name)) {
@@ -151,6 +162,11 @@ Meaning meaning_of(std::string_view name) {
     m.ending = e;
   }
   return m;
+}
+
+Meaning meaning_of(std::string_view name) {
+  const Meaning m = meaning_of_words(plain(name));
+  return m.alias ? m : meaning_of_words(words_apart(name));
 }
 
 std::string quote(std::string_view s) { return '"' + std::string(s) + '"'; }
@@ -181,7 +197,7 @@ Columns find_columns(std::span<const std::string_view> header, std::span<const s
     taken[column] = true;
   };
   for (const auto& [native, column] : maps) {
-    const Meaning m = meaning_of(plain(native));
+    const Meaning m = meaning_of(native);
     if (!m.alias || m.alias->field == Field::unsupported) {
       std::vector<std::string_view> known;
       for (size_t f = 0; f < kFields; f++)
@@ -200,11 +216,11 @@ Columns find_columns(std::span<const std::string_view> header, std::span<const s
     const Field f = m.alias->field;
     if (mapped[size_t(f)]) throw InputError("--map " + native + "=" + column + ": " + std::string(native_name(f)) + " is mapped twice");
     mapped[size_t(f)] = true;
-    use(f, uint32_t(it - c.names.begin()), m.ending ? m.ending : ending_of(plain(column)));
+    use(f, uint32_t(it - c.names.begin()), m.ending ? m.ending : ending_of(words_apart(column)));
   }
   for (uint32_t i = 0; i < header.size(); i++) {
     if (taken[i]) continue;
-    const Meaning m = meaning_of(plain(header[i]));
+    const Meaning m = meaning_of(header[i]);
     if (!m.alias) continue;
     const Field f = m.alias->field;
     if (f == Field::unsupported) {

@@ -23,7 +23,8 @@ void only(const Config& c, std::initializer_list<std::string_view> known) { c.on
 
 /// A number with at most six digits behind the point: so that it is the same double everywhere.
 double decimal(const Config& c, double least, double most) {
-  const auto millionths = c.kind == Config::Kind::number ? scaled_decimal(c.value, 1'000'000, Round::nearest) : std::nullopt;
+  const auto millionths = c.kind == Config::Kind::number ? scaled_decimal(c.value, 1'000'000, Round::down) : std::nullopt;
+  if (millionths && millionths != scaled_decimal(c.value, 1'000'000, Round::up)) want(c, "at most six digits behind the point");
   const double v = millionths ? double(*millionths) / 1e6 : least - 1;
   if (!millionths || v < least || v > most)
     want(c, "a number from " + with_commas(int64_t(least)) + " to " + with_commas(int64_t(most)));

@@ -31,17 +31,17 @@ Rows::Rows(Columns columns, const TraceOptions& options, std::string_view file, 
   const auto describe = [&](Why why, std::string_view reason, std::string_view phrase) {
     left_out_[size_t(why)].reason = reason, left_out_[size_t(why)].phrase = phrase;
   };
-  describe(Why::malformed, "malformed", "are malformed");
-  describe(Why::empty, "no_value", "lack a value");
-  describe(Why::no_duration, "no_duration", "have no duration");
-  describe(Why::not_a_number, "not_a_number", "hold what is no number");
-  describe(Why::negative, "negative", "hold a negative value");
-  describe(Why::too_large, "too_large", "hold too large a value");
-  describe(Why::contradiction, "contradiction", "contradict themselves");
-  describe(Why::duplicate_id, "duplicate_id", "repeat a job's id");
-  describe(Why::unsupported, "unsupported", "ask for what is not modelled");
-  describe(Why::cpu_only, "cpu_only", "ask no GPU");
-  describe(Why::zero_duration, "zero_duration", "last 0 s");
+  describe(Why::malformed, "malformed", "that cannot be read");
+  describe(Why::empty, "no_value", "without a value");
+  describe(Why::no_duration, "no_duration", "without a duration");
+  describe(Why::not_a_number, "not_a_number", "with what is no number");
+  describe(Why::negative, "negative", "with a negative value");
+  describe(Why::too_large, "too_large", "with too large a value");
+  describe(Why::contradiction, "contradiction", "with a contradiction");
+  describe(Why::duplicate_id, "duplicate_id", "with the id of a job above");
+  describe(Why::unsupported, "unsupported", "with what is not modelled");
+  describe(Why::cpu_only, "cpu_only", "without a GPU");
+  describe(Why::zero_duration, "zero_duration", "of 0 s");
   Workload& w = result_.workload;
   if (!columns_.has(Field::tenant)) id_of(w.tenants, tenants_, {});
   if (!columns_.has(Field::queue)) id_of(w.queues, queues_, {});
@@ -82,14 +82,29 @@ void Rows::leave_out(const Bad& bad, uint64_t line) {
   if (l.examples.size() < kExamples) l.examples.push_back(message + "; row left out");
 }
 
-void Rows::refuse(Parsed p, Field f) const {
+void Rows::refuse(Parsed p, Field f, const char* want) const {
   switch (p) {
     case Parsed::negative: throw Bad{Why::negative, f, "is negative"};
     case Parsed::too_large: throw Bad{Why::too_large, f, "is too large"};
     case Parsed::not_whole: throw Bad{Why::not_a_number, f, "is not a whole number"};
     case Parsed::empty: throw Bad{Why::empty, f, "is empty"};
-    default: throw Bad{Why::not_a_number, f, "is not a number"};
+    // What begins with a digit was meant as a time or a number; of a word it says enough that it is none.
+    default: {
+      const auto s = trim(field(f));
+      throw Bad{Why::not_a_number, f, !s.empty() && s[0] >= '0' && s[0] <= '9' ? want : "is not a number"};
+    }
   }
+}
+
+/// "1h30m", "2-01:00:00": what is no number may still be a time. False when it is none.
+bool Rows::with_units(std::string_view s, Scale scale, Parsed p, Duration& out) {
+  if (p != Parsed::not_a_number || s.size() > 64 || s[0] < '0' || s[0] > '9') return false;
+  try {
+    out = parse_duration(s, scale.num);
+  } catch (const InputError&) {
+    return false;
+  }
+  return true;
 }
 
 bool Rows::amount(Field f, Rounding rounding, int64_t most, int64_t& out) const {
@@ -116,7 +131,8 @@ bool Rows::instant(Field f, Time& out) const {
   if (parse_plain(s, out) && out < 1'000'000'000 && scale.den == 1) {
     out *= scale.num;
   } else if (const Parsed p = parse_number(s, scale, Rounding::nearest, kLatest, out); p != Parsed::ok) {
-    refuse(p, f);
+    if (!with_units(s, scale, p, out)) refuse(p, f, "is not a time (a number, 1h30m, 2-01:00:00 or a date YYYY-MM-DD hh:mm:ss)");
+    if (out > kLatest) refuse(Parsed::too_large, f);
   }
   if (result_.facts.dates) throw Bad{Why::contradiction, f, "is a number, while rows above have dates"};
   return true;
@@ -132,12 +148,7 @@ bool Rows::span(Field f, Duration& out) const {
   }
   const Parsed p = parse_number(s, scale, Rounding::nearest, kLongest, out);
   if (p == Parsed::ok) return true;
-  if (p != Parsed::not_a_number || s.size() > 64 || s[0] < '0' || s[0] > '9') refuse(p, f);
-  try {
-    out = parse_duration(s, scale.num);
-  } catch (const InputError&) {
-    throw Bad{Why::not_a_number, f, "is not a duration (a number, 1h30m, 2-01:00:00)"};
-  }
+  if (!with_units(s, scale, p, out)) refuse(p, f, "is not a duration (a number, 1h30m, 2-01:00:00)");
   if (out > kLongest) refuse(Parsed::too_large, f);
   return true;
 }

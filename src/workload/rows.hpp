@@ -46,7 +46,8 @@ class Rows {
   // Rare faults of a field are thrown (as Bad) from where it is read; what whole files may be full of is left out without.
   void row(uint64_t line);
   void leave_out(const Bad& bad, uint64_t line);
-  [[noreturn]] void refuse(Parsed p, Field f) const;
+  [[noreturn]] void refuse(Parsed p, Field f, const char* want = "is not a number") const;
+  static bool with_units(std::string_view s, Scale scale, Parsed p, Duration& out);
   // Each reads one field, leaves `out` alone when it is empty, and throws Bad. They say whether there was a value.
   bool amount(Field f, Rounding rounding, int64_t most, int64_t& out) const;
   bool instant(Field f, Time& out) const;

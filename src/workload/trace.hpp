@@ -23,7 +23,7 @@ void set_drops(TraceOptions& options, std::string_view list);
 /// Rows left out for one reason.
 struct LeftOut {
   std::string_view reason;            ///< for files: "negative"
-  std::string_view phrase;            ///< for people, after a number of rows: "have a negative value"
+  std::string_view phrase;            ///< for people, after a number of rows: "with a negative value"
   uint64_t count = 0;
   std::vector<std::string> examples;  ///< of the first five, each a line ready to print
 };

@@ -55,7 +55,7 @@ def judge(muster, folder, text, message, state):
     if state["file"]:
         open(os.path.join(folder, state["file"]), "wb").write(decode(text))
     else:
-        words += shlex.split(text)
+        words += shlex.split(os.fsdecode(decode(text)))
     try:
         done = subprocess.run([muster] + words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
     except subprocess.TimeoutExpired:

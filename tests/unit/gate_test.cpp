@@ -262,6 +262,21 @@ TEST(Gate, TheTableIsThatOfTheScreens) {
             "1 of 3 gated metrics out of bounds\n");
 }
 
+TEST(Gate, ANameIsOneLineOfTheTable) {
+  const Comparison c = compare("base", {report({{"x\x1b[2J\n::error::y", 1, "s", Better::lower}})}, "new",
+                               {report({{"x\x1b[2J\n::error::y", 2, "s", Better::lower}})}, nullptr);
+  EXPECT_EQ(gate_table(c),
+            "metric                  base  new     change\n"
+            "x\\x1b[2J\\x0a::error::y     1    2  +100.00 %\n");
+}
+
+TEST(Gate, AnEnormousChangeFitsItsColumn) {
+  const Comparison c = compare("base", {report({{"x", 3, "s", Better::lower}})}, "new", {report({{"x", 3e300, "s", Better::lower}})}, nullptr);
+  EXPECT_EQ(gate_table(c),
+            "metric  base         new         change\n"
+            "x          3  3.000e+300  +1.000e+302 %\n");
+}
+
 TEST(Gate, JunitAndAnnotationsEscape) {
   Gate gate{.bounds = {bound("a<b>&\"c", 0.01)}};
   std::vector<Comparison> all{

@@ -126,6 +126,11 @@ TEST(JsonConfig, Errors) {
   EXPECT_NO_THROW(parse_json_config(std::string(64, '[') + std::string(64, ']'), "f.json"));
 }
 
+TEST(Numbers, ATextForOneLine) {
+  EXPECT_EQ(one_line("a b\xc3\xa9"), "a b\xc3\xa9");
+  EXPECT_EQ(one_line(std::string_view("\x1b[2J\n\r\t\x7f\0", 9)), "\\x1b[2J\\x0a\\x0d\\x09\\x7f\\x00");
+}
+
 TEST(Config, TypesOfAFileAreKeptAndACommandLineHasNone) {
   EXPECT_EQ(Config::text("8", "--set k").as_integer(0, 9), 8);
   EXPECT_THROW(Config::text("8", "f.json: /k").as_integer(0, 9), InputError);

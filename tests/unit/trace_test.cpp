@@ -122,6 +122,30 @@ struct BadRow {
   const char* message;
 };
 
+TEST(Trace, SubmitTimesMayHaveUnits) {
+  const auto plain = read(std::string(kHeader) + "1,,,90,1,5\n2,,,5400,1,5\n3,,,176400,1,5\n4,,,90.5,1,5\n");
+  EXPECT_EQ(dump(plain.workload), dump(read(std::string(kHeader) + "1,,,90s,1,5\n2,,,1h30m,1,5\n3,,,2-01:00:00,1,5\n4,,,90.5,1,5\n").workload));
+  EXPECT_EQ(dump(plain.workload),
+            dump(read(R"({"job_id": 1, "submit_s": "1m30s", "gpus": 1, "run_s": 5})" "\n"
+                      R"({"job_id": 2, "submit_s": "90 min", "gpus": 1, "run_s": 5})" "\n"
+                      R"({"job_id": 3, "submit_s": "49h", "gpus": 1, "run_s": 5})" "\n"
+                      R"({"job_id": 4, "submit_s": 90.5, "gpus": 1, "run_s": 5})").workload));
+  // A file that counts has no dates, and one of dates does not count, with units or without.
+  EXPECT_EQ(reasons(read(std::string(kHeader) + "1,,,1h,1,5\n2,,,2024-03-01,1,5\n")), "contradiction=1");
+  EXPECT_EQ(reasons(read(std::string(kHeader) + "1,,,2024-03-01,1,5\n2,,,1h,1,5\n")), "contradiction=1");
+  EXPECT_EQ(reasons(read(std::string(kHeader) + "1,,,0,1,5\n2,,,90000000h,1,5\n3,,,900000000h,1,5\n")), "too_large=1");
+}
+
+TEST(Trace, NamesOfWordsWithoutASign) {
+  const auto t = read("JobID,UserName,SubmitTime,numGPUs,RunTimeMin\na,ann,0,8,90\n");
+  EXPECT_EQ(dump(t.workload), "a ann  0 5400000000 1..1x8 nodes 1 priority 0\norigin 0");
+  EXPECT_TRUE(t.facts.unused_columns.empty());
+  // The ending of a column that is mapped counts as well.
+  TraceOptions options;
+  options.maps = {{"submit", "Begin"}, {"duration", "RunMinutes"}};
+  EXPECT_EQ(dump(read("JobID,Begin,GPUs,RunMinutes\na,0,8,90\n", options).workload), "a   0 5400000000 1..1x8 nodes 1 priority 0\norigin 0");
+}
+
 TEST(Trace, ABadRowIsNamedAndLeftOutAndTheOthersRun) {
   const BadRow rows[] = {
       {"x,u,q,-1,1,1", "column submit_s: \"-1\" is negative"},
