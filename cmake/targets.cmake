@@ -3,6 +3,7 @@ find_package(zstd CONFIG REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
+find_package(pugixml REQUIRED)
 find_package(Threads REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 
@@ -29,7 +30,7 @@ target_include_directories(muster_policies PRIVATE ${PROJECT_SOURCE_DIR}/policie
 target_link_libraries(muster_policies PUBLIC muster_core)
 muster_flags(muster_policies)
 
-# The importers are in the app, since the core has no use for XML and YAML.
+# The importers are in the app, since the core has no use for XML.
 muster_sources(sources src/files src/report src/cli src/topology/import)
 list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
 if(NOT sources)
@@ -39,6 +40,7 @@ add_library(muster_app STATIC ${sources})
 target_include_directories(muster_app PUBLIC ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(muster_app PRIVATE MUSTER_VERSION="${PROJECT_VERSION}")
 target_link_libraries(muster_app PUBLIC muster_core muster_policies PRIVATE nlohmann_json::nlohmann_json CLI11::CLI11 fmt::fmt
+                                                                           pugixml::pugixml
                                                                            Threads::Threads)
 muster_flags(muster_app)
 

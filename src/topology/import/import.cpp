@@ -17,6 +17,12 @@ struct Reader {
 
 constexpr Reader kReaders[] = {
     {"nvidia-smi topo -m", is_nvidia_smi, read_nvidia_smi},
+    {"Slurm's topology.conf, gres.conf and slurm.conf", is_slurm, read_slurm, true},
+    {"NCCL topology XML", is_nccl, read_nccl},
+    {"hwloc XML", is_hwloc, read_hwloc},
+    {"openb nodes", is_openb, read_openb},
+    {"Lingjun topo.csv", is_lingjun, read_lingjun},
+    {"kubectl get nodes -o json", is_kubernetes, read_kubernetes},
 };
 
 std::string known() {
@@ -41,6 +47,23 @@ void fail(const ImportSource& at, size_t line, const std::string& what) {
 void fail(const ImportSource& at, const std::string& what) { throw InputError(std::string(at.file) + ": " + what); }
 
 std::string plural(size_t n, std::string_view noun) { return std::to_string(n) + " " + std::string(noun) + (n == 1 ? "" : "s"); }
+
+uint32_t kind_of(TopologySpec& spec, NodeKind kind) {
+  for (uint32_t i = 0; i < spec.kinds.size(); i++) {
+    const NodeKind& k = spec.kinds[i];
+    if (k.gpus == kind.gpus && k.gpu_type == kind.gpu_type && k.gpu_mem_mib == kind.gpu_mem_mib && k.capacity == kind.capacity &&
+        k.limits_cpu == kind.limits_cpu && k.limits_mem == kind.limits_mem)
+      return i;
+  }
+  const std::string stem = kind.gpus == 0 ? "cpu" : std::to_string(kind.gpus) + "-" + (kind.gpu_type.empty() ? "gpu" : kind.gpu_type);
+  const auto taken = [&](const std::string& name) {
+    return std::any_of(spec.kinds.begin(), spec.kinds.end(), [&](const NodeKind& k) { return k.name == name; });
+  };
+  kind.name = stem;
+  for (int i = 2; taken(kind.name); i++) kind.name = stem + "-" + std::to_string(i);
+  spec.kinds.push_back(std::move(kind));
+  return uint32_t(spec.kinds.size() - 1);
+}
 
 std::string_view trim(std::string_view s) {
   constexpr std::string_view kBlank = " \t\r\n\f\v";

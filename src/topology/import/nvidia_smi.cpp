@@ -255,9 +255,8 @@ Imported read_nvidia_smi(Sources sources) {
   r.spec.levels = {"node"};
   r.spec.levels.insert(r.spec.levels.end(), shape.levels.begin(), shape.levels.end());
   NodeKind kind;
-  kind.name = std::to_string(m.gpus) + "-gpu";
   kind.gpus = uint32_t(m.gpus);
-  r.spec.kinds.push_back(std::move(kind));
+  kind_of(r.spec, std::move(kind));
   r.spec.top.push_back(std::move(shape.node));
   return r;
 }

@@ -9,6 +9,22 @@ using Sources = std::span<const ImportSource>;
 bool is_nvidia_smi(std::string_view text);
 Imported read_nvidia_smi(Sources sources);
 
+bool is_slurm(std::string_view text);
+Imported read_slurm(Sources sources);
+bool is_nccl(std::string_view text);
+Imported read_nccl(Sources sources);
+bool is_hwloc(std::string_view text);
+Imported read_hwloc(Sources sources);
+bool is_openb(std::string_view text);
+Imported read_openb(Sources sources);
+bool is_lingjun(std::string_view text);
+Imported read_lingjun(Sources sources);
+bool is_kubernetes(std::string_view text);
+Imported read_kubernetes(Sources sources);
+
+/// The number of the kind that is like `kind` but for its name; added, and named after its GPUs, when there is none.
+uint32_t kind_of(TopologySpec& spec, NodeKind kind);
+
 /// Throws InputError: "FILE: line N: WHAT".
 [[noreturn]] void fail(const ImportSource& at, size_t line, const std::string& what);
 [[noreturn]] void fail(const ImportSource& at, const std::string& what);

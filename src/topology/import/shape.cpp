@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 namespace muster::import {
 namespace {
@@ -35,8 +36,11 @@ bool NodeShape::renumbered() const { return !std::is_sorted(order.begin(), order
 
 NodeShape node_shape(uint32_t gpus, std::vector<Partition> partitions) {
   std::vector<Partition> kept;
+  std::vector<uint32_t> before(gpus);
   for (Partition& p : partitions) {
-    p.of_gpu = numbered(p.of_gpu);
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> cut;
+    for (uint32_t g = 0; g < gpus; g++) p.of_gpu[g] = cut.try_emplace({before[g], p.of_gpu[g]}, uint32_t(cut.size())).first->second;
+    before = p.of_gpu = numbered(p.of_gpu);
     const size_t parts = std::set<uint32_t>(p.of_gpu.begin(), p.of_gpu.end()).size();
     if (parts <= 1 || parts == gpus) continue;
     if (kept.empty() || kept.back().of_gpu != p.of_gpu)
@@ -50,6 +54,58 @@ NodeShape node_shape(uint32_t gpus, std::vector<Partition> partitions) {
   std::iota(all.begin(), all.end(), 0U);
   s.node = vertex(kept, 0, all, s.order);
   return s;
+}
+
+NodeShape node_shape(uint32_t gpus, const std::vector<Container>& containers) {
+  // Smallest first, so that what is inside a container comes before it.
+  std::vector<const Container*> order;
+  for (const Container& c : containers)
+    if (c.gpus.size() > 1) order.push_back(&c);
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->gpus.size() < b->gpus.size(); });
+  // Height of a PCI container above the GPUs, counting only those with more GPUs than the ones inside.
+  std::vector<uint32_t> inner_height(gpus), inner_size(gpus);
+  uint32_t highest = 0;
+  const auto single = [&] {
+    std::vector<uint32_t> r(gpus);
+    std::iota(r.begin(), r.end(), 0U);
+    return r;
+  };
+  struct Level {
+    uint32_t height;
+    const Container* container;
+  };
+  std::vector<Level> pci;
+  for (const Container* c : order) {
+    if (c->kind != Container::pci) continue;
+    uint32_t height = 0;
+    bool same = false;
+    for (const uint32_t g : c->gpus) height = std::max(height, inner_height[g]), same = same || inner_size[g] == c->gpus.size();
+    if (same) continue;
+    height++;
+    highest = std::max(highest, height);
+    for (const uint32_t g : c->gpus) inner_height[g] = height, inner_size[g] = uint32_t(c->gpus.size());
+    pci.push_back({height, c});
+  }
+  const auto label = [](std::vector<uint32_t>& of_gpu, const Container& c) {
+    const uint32_t first = *std::min_element(c.gpus.begin(), c.gpus.end());
+    for (const uint32_t g : c.gpus) of_gpu[g] = first;
+  };
+  std::vector<Partition> partitions;
+  for (const auto& [kind, name, rank] : {std::tuple(Container::socket, "socket", 1), std::tuple(Container::numa, "numa", 0), std::tuple(Container::bridge, "bridge", 0)}) {
+    Partition p{name, single(), rank};
+    bool any = false;
+    for (const Container* c : order)
+      if (c->kind == kind) label(p.of_gpu, *c), any = true;
+    if (!any) continue;
+    partitions.push_back(std::move(p));
+  }
+  for (uint32_t height = highest; height > 0; height--) {
+    Partition p{height == 1 ? "switch" : height == 2 ? "complex" : "complex" + std::to_string(height), single(), height == 1 ? 3 : 2};
+    for (const Level& l : pci)
+      if (l.height <= height) label(p.of_gpu, *l.container);
+    partitions.push_back(std::move(p));
+  }
+  return node_shape(gpus, std::move(partitions));
 }
 
 std::string renumbering(const NodeShape& shape) {

@@ -23,9 +23,19 @@ struct NodeShape {
   bool renumbered() const;
 };
 
-/// Nests partitions, given from coarse to fine, each a refinement of the one before. One that says nothing (the whole node, single GPUs,
+/// Nests partitions, given from coarse to fine; parts that cross those of the one before are cut. One that says nothing (the whole node, single GPUs,
 /// the same as another) makes no level. Parts stand in the order of their first GPUs.
 NodeShape node_shape(uint32_t gpus, std::vector<Partition> partitions);
+
+/// Something GPUs are in: a socket, a host bridge, a switch. Holds its GPUs by number; all of a node's form a tree.
+struct Container {
+  enum Kind : uint8_t { socket, numa, bridge, pci } kind;
+  std::vector<uint32_t> gpus;
+};
+
+/// The shape from a tree of containers. Chains of containers with the same GPUs count once; PCI containers are a `switch` right above
+/// the GPUs, a `complex` of those one higher, `complex3` and so on above.
+NodeShape node_shape(uint32_t gpus, const std::vector<Container>& containers);
 
 /// "gpu0 to gpu3 are GPU0, GPU2, GPU1, GPU3 of the input", for a shape that renumbers.
 std::string renumbering(const NodeShape& shape);
