@@ -157,7 +157,7 @@ class RandomPolicy : public Policy {
         plan.start(q, good);
         return true;
       case 9:  // a node that takes nobody
-        if (good.empty() || good.size() > 1) return false;
+        if (good.empty() || good.size() > 1 || !now.held(q).empty()) return false;  // who was there may come back
         for (NodeId n = 0; n < t.nodes(); n++)
           if (!c.usable(n)) {
             good[0].node = n;

@@ -42,11 +42,15 @@ void Simulator::Engine::apply() {
       if (!l.at.count && !first.drained.count && !l.leaving) w.queue.insert(e.job);
     }
   }
-  for (const int round : {0, 1, 2, 3})  // give back, move and grow, start, leave: no more is held in between than before or after
+  // Cut anew, give back, move and grow, start, leave: no more is held in between than before or after.
+  for (int round = 0; round < 5; round++)
     for (const uint32_t i : first_edits) {
       Edit& e = edits[i];
-      const bool place = e.kind == Edit::place;
-      const int when = e.kind == Edit::end ? 3 : place && !e.old.count ? 2 : place && w.live[e.job].at.count && w.live[e.job].at.gpus >= e.old.gpus ? 1 : 0;
+      int when = 1;
+      if (e.kind == Edit::reshape) when = 0;
+      else if (e.kind == Edit::end) when = 4;
+      else if (!e.old.count) when = 3;
+      else if (w.live[e.job].at.count && w.live[e.job].at.gpus >= e.old.gpus) when = 2;
       if (when == round) change(e);
     }
   edits.clear();

@@ -359,6 +359,23 @@ TEST(OnceWrong, AShareOfAnotherKindStartsWhileAMigInstanceDrains) {
   EXPECT_EQ(p.end(b), "17 done 7 0 0 10 0 0 0 0");
 }
 
+TEST(OnceWrong, AGpuThatIsMadeWholeInTheSamePlanIsNotThereAtOnce) {
+  Play p("node:1 gpu:2");
+  p.options.repartition_time = 4;
+  const JobId a = p.job("a", 1, 10, {}, 1, 2);
+  p.at(0, [](const View&, Plan&) {});
+  p.at(1, [](const View&, Plan& plan) { plan.repartition(1, 1); });
+  p.start(6, a, "n0*1/gpu0");
+  p.at(10, [&](const View&, Plan& plan) {
+    plan.preempt(a);
+    plan.repartition(1, 0);
+    plan.start(a, parse_pieces(p.topology, "n0/gpu1"));
+  });
+  p.run();
+  EXPECT_EQ(p.lines[10], (std::vector<std::string>{"reshape", "resize a", "claim a"}));
+  EXPECT_EQ(p.end(a), "30 done 5 4 0 20 0 0 0 0");  // 4 of 20 by 10, whole again at 14, the others alone
+}
+
 TEST(OnceWrong, AnApplicationGivesBackOnANodeOfMoreThan64Gpus) {
   Play p("node:1 gpu:70");
   const JobId a = p.job("a", 0, 10, costs(0, 0, 0, 0, 2), 1, 7, 10);
