@@ -169,7 +169,7 @@ void Simulator::Engine::fire(const Timer& t) {
   if (!timers.empty() && timers.top().rank() <= Rank::ready) {  // the next one's rows are on their way while this one is handled
     const uint32_t next = std::min<uint32_t>(timers.top().subject(), uint32_t(w.live.size() - 1));
     __builtin_prefetch(&w.live[next]), __builtin_prefetch(reinterpret_cast<const char*>(&w.live[next]) + 64);
-    __builtin_prefetch(&w.workload.jobs[next]);
+    __builtin_prefetch(&w.workload.jobs[next]), __builtin_prefetch(&w.workload.truths[next]);
   }
   switch (t.rank()) {
     case Rank::finish:

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/huge_pages.hpp"
 #include "muster/policy.hpp"
 #include "text/numbers.hpp"
 
@@ -126,7 +127,7 @@ struct World {
       : topology(t), workload(w), live(w.jobs.size()), cluster(t), queue(w.jobs.size()), placed(w.jobs.size()), usage(w.tenants.size()) {}
   const Topology& topology;
   const Workload& workload;
-  std::vector<Live> live;
+  std::vector<Live, HugePages<Live>> live;
   std::vector<Rare> rare;
   Cluster cluster;
   JobSet queue, placed;        // jobs that want a placement and have none; jobs that have one
