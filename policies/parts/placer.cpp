@@ -127,7 +127,8 @@ NodeId Placer::next(const Want& w, uint32_t count, NodeId from) const {
       continue;
     }
     // The index counts free GPUs; a node all of whose GPUs are broken has none, but is no place for other work either.
-    const bool broken = count == 0 && cluster_->bad(n) == cluster_->all(n) && cluster_->bad(n) != 0;
+    bool broken = count == 0 && topology_.gpus_of(n) > 0;
+    for (unsigned word = 0; broken && word < cluster_->words(n); word++) broken = cluster_->bad(n, word) == cluster_->all(n, word);
     if (stamp_[n] != call_ && !broken) return n;
     from = n + 1;
   }
