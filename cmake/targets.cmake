@@ -31,7 +31,7 @@ target_link_libraries(muster_policies PUBLIC muster_core)
 muster_flags(muster_policies)
 
 # The importers are in the app, since the core has no use for XML.
-muster_sources(sources src/files src/report src/cli src/topology/import)
+muster_sources(sources src/files src/report src/cli src/topology/import src/reproduce src/explain)
 list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
 if(NOT sources)
   muster_sources(sources)

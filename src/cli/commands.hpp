@@ -30,6 +30,7 @@ Command generate_command();
 Command compare_command();
 Command diff_command();
 Command rerun_command();
+Command reproduce_command();
 Command completion_command();
 Command man_command();
 
