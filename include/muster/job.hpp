@@ -13,9 +13,11 @@ namespace muster {
 struct TaskGroup {
   uint32_t min_tasks = 1, max_tasks = 1;  ///< a job makes progress while every group holds its minimum
   uint32_t gpus = 0;                      ///< whole GPUs of one node, per task
-  Resources per_task;                     ///< kGpu is gpus * 1000; CPU, memory and named kinds per task
+  Resources per_task;                     ///< kGpu is gpus * 1000, or a share of one GPU; CPU, memory and named kinds per task
   int64_t gpu_mem_mib = 0;                ///< least memory of a GPU it can use
   std::string gpu_type;                   ///< type it needs; empty: any
+  /// Thousandths of one GPU that a task shares with others in time (Share::slice); 0: it has whole GPUs or none.
+  uint32_t gpu_milli() const { return gpus ? 0 : uint32_t(per_task[kGpu]); }
   friend bool operator==(const TaskGroup&, const TaskGroup&) = default;
 };
 
@@ -33,6 +35,12 @@ struct Shape {
   Nodes nodes = Nodes::any;
   uint32_t total_gpus = 0;        ///< with all groups at their maximum; for Nodes::whole the GPUs of the row
   bool fixed = true;              ///< min_tasks == max_tasks in every group
+  /// Milli-GPUs with all groups at their maximum: total_gpus and the shares.
+  int64_t total_milli() const {
+    int64_t sum = int64_t{total_gpus} * kMilli;
+    for (const TaskGroup& g : groups) sum += int64_t{g.gpu_milli()} * g.max_tasks;
+    return sum;
+  }
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 inline constexpr size_t kMaxGroups = 32;

@@ -24,8 +24,8 @@ int64_t order_key(Order o, Estimate e, const View& now, JobId j) {
       const Duration d = estimated(e, now, j);
       return d == kNever ? kLast : -d;
     }
-    case Order::largest: return -int64_t(now.shape(j).total_gpus);
-    case Order::smallest: return now.shape(j).total_gpus;
+    case Order::largest: return -now.shape(j).total_milli();
+    case Order::smallest: return now.shape(j).total_milli();
     case Order::priority: return -int64_t(now.priority(j));
   }
   return 0;

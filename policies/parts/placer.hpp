@@ -8,6 +8,7 @@ namespace muster {
 
 /// Finds devices that are free at once for all tasks of a job. The rules, whatever the placer's order of nodes:
 /// - GPUs, CPUs, memory, named resources, GPU type and GPU memory are all respected; on a node the lowest-numbered free GPUs are taken.
+/// - A share of a GPU goes to the GPU of its node that has the least left of those that hold it, a free one last; then lowest number.
 /// - Nodes::one: all tasks on the first node in order that holds them. Nodes::any: group by group, task by task, each on the node that is
 ///   then first in order. Nodes::each: the same, but no node is used twice. Nodes::whole: wholly free nodes, lowest index first whatever
 ///   the placer, the last one filled in part.
@@ -45,10 +46,11 @@ class Placer {
   };
   /// What one task (or with Nodes::one all of them) wants of a node.
   struct Want {
-    uint32_t gpus = 0;
+    uint32_t gpus = 0;                    ///< whole ones
     bool nothing = true;                  ///< not even one that no node limits
-    bool amounts = false;                 ///< something besides GPUs that some node limits
-    Resources need;                       ///< of those kinds
+    bool amounts = false;                 ///< something besides whole GPUs that some node limits
+    Resources need;                       ///< of those kinds; kGpu: the largest share of one GPU
+    std::vector<const TaskGroup*> shares; ///< with Nodes::one: all groups, when shares of them have to lie side by side
     std::vector<const TaskGroup*> typed;  ///< groups whose GPU type or memory counts
   };
   /// First spot at or after `from` in the placer's order that the job does not use yet and that holds `w`.
@@ -79,17 +81,25 @@ class Placer {
     bool limited = false, typed = false;
     std::vector<TaskGroup> kinds;  // the groups' wishes for a kind of node, and nothing else of them
     uint32_t gpus = 0, least_gpus = 0;
+    int64_t least_milli = 0;
     std::vector<Want> groups;  // one task of each
     Want all, least;           // all tasks together, at their maximum and minimum
   };
   struct Used {  // a node that has some of the job's tasks already
     NodeId node = 0;
     uint32_t gpus = 0, slots = 0;  // free GPUs; tasks that one piece can still count
+    uint32_t slices = kNone;       // first of its GPUs that are cut
     Resources left;
+  };
+  struct Slice {  // a GPU cut into shares, before the job or by it
+    uint32_t gpu, next;
+    int32_t left;
   };
   struct Chosen {
     NodeId node;
     uint32_t group, tasks, gpus;
+    uint32_t gpu = kNone;  // of a share
+    uint32_t milli = 0;
   };
   struct Waiting {  // a used node with room for more
     uint64_t rank;
@@ -105,6 +115,12 @@ class Placer {
   NodeId next_suited(NodeId n, const Want& w) const;
   uint64_t fits(const Used& u, const Want& w) const;
   uint32_t use(NodeId n, uint32_t free);
+  bool packs(NodeId n, const Want& w, bool most) const;
+  uint32_t take_share(Used& u, uint32_t milli);
+  void choose_shares(Used& u, uint32_t group, uint32_t milli, uint32_t tasks) {
+    for (; tasks; tasks--) chosen_.push_back({u.node, group, 1, 0, take_share(u, milli), milli});
+  }
+  uint32_t best_gpu(NodeId n, uint32_t milli) const;
   void emit();
 
   uint32_t nodes_, most_gpus_;
@@ -117,6 +133,9 @@ class Placer {
   std::vector<uint32_t> slot_;   // by node: its place in used_, while its stamp is good
   uint32_t call_ = 0;
   std::vector<Used> used_;
+  std::vector<Slice> slices_;  // of used nodes
+  mutable std::vector<int32_t> lefts_;
+  bool most_ = true;           // the job is placed with its maximum of tasks
   std::vector<Waiting> heap_;
   std::vector<Chosen> chosen_;
   std::vector<uint64_t> mask_;

@@ -50,7 +50,7 @@ void Simulator::Engine::apply() {
       if (e.kind == Edit::reshape) when = 0;
       else if (e.kind == Edit::end) when = 4;
       else if (!e.old.count) when = 3;
-      else if (w.live[e.job].at.count && w.live[e.job].at.gpus >= e.old.gpus) when = 2;
+      else if (w.live[e.job].at.count && w.live[e.job].at.milli >= e.old.milli) when = 2;
       if (when == round) change(e);
     }
   edits.clear();
@@ -90,7 +90,7 @@ void Simulator::Engine::change(Edit& e) {
   if (was == State::claimed) std::erase(claimed, j);
   disturb(j, old);
   const bool ran = was == State::running || was == State::starting;
-  const int64_t drained = int64_t(e.drained.gpus) * kMilli;
+  const int64_t drained = e.drained.milli;
 
   if (now.empty()) {
     if (ran) busy--, l.preemptions++;
@@ -305,7 +305,7 @@ void Simulator::Engine::withdraw_notice(JobId j) {
   for (uint32_t d = drain_head[j], next; d != kNone; d = next) {
     next = drains[d].next;
     if (!covers(now, PieceStore::pieces(drains[d].held))) continue;
-    owed_held -= int64_t(drains[d].held.gpus) * kMilli;
+    owed_held -= drains[d].held.milli;
     if (drains[d].held.count > 1) doomed.push_back(drains[d].held);
     close_drain(d);
   }

@@ -6,7 +6,7 @@ namespace muster {
 namespace {
 
 bool type_fits(const TaskGroup& g, const NodeKind& k) {
-  if (g.gpus == 0) return true;
+  if (g.gpus == 0 && g.gpu_milli() == 0) return true;
   return (g.gpu_type.empty() || g.gpu_type == k.gpu_type) && (g.gpu_mem_mib == 0 || k.gpu_mem_mib == 0 || g.gpu_mem_mib <= k.gpu_mem_mib);
 }
 
@@ -16,6 +16,8 @@ bool limited(const NodeKind& k, size_t kind) { return kind == kCpu ? k.limits_cp
 int64_t room(const TaskGroup& g, const NodeKind& k, const Resources& capacity, int64_t most) {
   for (size_t kind = 0; kind < kMaxKinds; kind++)
     if (g.per_task[kind] > 0 && limited(k, kind)) most = std::min(most, capacity[kind] / g.per_task[kind]);
+  // A share is of one GPU: what two of them have left does not hold it. Where other shares lie before is not looked at.
+  if (const int64_t milli = g.gpu_milli(); milli && capacity[kGpu] % kMilli == 0) most = std::min(most, capacity[kGpu] / kMilli * (kMilli / milli));
   return most;
 }
 
@@ -109,11 +111,10 @@ Reason never_fits(const Shape& s, const Topology& t) { return never_fits(s, t, 0
 
 Reason never_fits(const Shape& s, const Topology& t, NodeId begin, NodeId end) {
   const auto count = census(t, begin, end);
-  int64_t gpus = 0;
-  for (size_t i = 0; i < count.size(); i++) gpus += count[i] * t.kinds()[i].gpus;
-  int64_t least = 0;  // GPUs; 2^5 groups of less than 2^32 tasks times GPUs
-  for (const auto& g : s.groups) least += int64_t{g.gpus} * g.min_tasks;
-  if (s.nodes == Nodes::whole) least = s.total_gpus;
+  Int128 gpus = 0, least = 0;  // in thousandths; 2^5 groups of less than 2^32 tasks times GPUs
+  for (size_t i = 0; i < count.size(); i++) gpus += Int128{count[i]} * t.kinds()[i].gpus * kMilli;
+  for (const auto& g : s.groups) least += Int128{g.per_task[kGpu]} * g.min_tasks;
+  if (s.nodes == Nodes::whole) least = Int128{s.total_gpus} * kMilli;
   if (least > gpus) return Reason::cluster_size;
   if (const Reason r = lacks_node(s, t, count); r != Reason::none || s.nodes == Nodes::one || s.nodes == Nodes::whole) return r;
   bool untyped = true, typed = true;

@@ -158,7 +158,7 @@ TEST(Trace, ABadRowIsNamedAndLeftOutAndTheOthersRun) {
       {"x,u,q,0,one,1", "column gpus: \"one\" is not a number"},
       {"x,u,q,0,0x10,1", "column gpus: \"0x10\" is not a number"},
       {"x,u,q,0,1e,1", "column gpus: \"1e\" is not a number"},
-      {"x,u,q,0,1.5,1", "column gpus: \"1.5\" is not a whole number"},
+      {"x,u,q,0,1.5,1", "column gpus: \"1.5\" is more than one GPU for a task, and no whole number of them"},
       {"x,u,q,0,4294967296,1", "column gpus: \"4294967296\" is too large"},
       {"x,u,q,0,9223372036854775808,1", "column gpus: \"9223372036854775808\" is too large"},
       {"x,u,q,0,1,9223372036854775808", "column run_s: \"9223372036854775808\" is too large"},
@@ -489,8 +489,8 @@ TEST(TraceInfo, CountsAndDoubts) {
   text += "u0,0,2,1200000\n";
   const auto info = trace_info(read(text));
   EXPECT_EQ(info.span, 14'000 * kSecond);
-  EXPECT_EQ(info.sizes.at(2).jobs, 31U);
-  EXPECT_EQ(info.gpu_time, Int128{31} * 2 * 1'200'000 * kSecond);
+  EXPECT_EQ(info.sizes.at(2 * kMilli).jobs, 31U);
+  EXPECT_EQ(info.gpu_time, Int128{31} * 2 * kMilli * 1'200'000 * kSecond);
   EXPECT_EQ(info.tenants[0].name, "u0");
   EXPECT_EQ(info.tenants[0].jobs, 11U);
   EXPECT_EQ(info.equal_jobs, 1U);
