@@ -373,7 +373,7 @@ void Rows::row(uint64_t line) {
   const Request wish = request();
   truth.work = work();
   if (truth.work == kNever && !options_.open_ended)
-    return leave_out({Why::no_duration, columns_.has(Field::duration) ? Field::duration : Field::end, "is empty"}, line);
+    return leave_out({Why::no_duration, columns_.has(Field::duration) ? Field::duration : trim(field(Field::start)).empty() ? Field::start : Field::end, "is empty"}, line);
   if (has_claims_) claims(job);
   LifeCosts costs;
   if (has_costs_) costs = this->costs();
