@@ -38,7 +38,7 @@ TEST(Document, CellTreeAsText) {
             "\n"
             "t=20  B asks 2 GPUs                                                 free: rack 0\n"
             "  rack r0                             split\n"
-            "  |- node n0                             split for B\n"
+            "  |- node n0                          split for B\n"
             "  |  |- switch n0/0  [b1 b1]          B\n"
             "  |  `- switch n0/1  [.  . ]          free, buddy of n0/0\n"
             "  `- node n1         [a  a  | a  a ]  A's node\n"
