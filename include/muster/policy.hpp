@@ -112,7 +112,8 @@ class Plan {
   /// Events that deserve a pass from now on; others wait in View::events. The first event always gets one; an alarm too.
   void listen(WhatSet s);
   /// A typed record. Not undone by rollback unless made after the mark.
-  void note(std::string_view kind, std::initializer_list<NoteField> fields);
+  void note(std::string_view kind, std::span<const NoteField> fields);
+  void note(std::string_view kind, std::initializer_list<NoteField> fields) { note(kind, {fields.begin(), fields.size()}); }
   /// Why a job waits. Becomes a record only when it changes.
   void reason(JobId j, Reason r);
   /// Pushes a part's own undo on the log.
