@@ -64,6 +64,7 @@ std::string compare(const std::string& what, double expected, double found);
 void single_server(const Json& c, Tally& tally);
 void parallel_schedule(const Json& c, Tally& tally);
 /// A trace whose mean completion time stands in the README.md beside it. False when it is not there.
+void hived(const Json& c, Tally& tally);
 bool known_mean(const std::filesystem::path& csv, Tally& tally);
 
 }  // namespace conformance

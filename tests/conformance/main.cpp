@@ -20,8 +20,8 @@ void judge(const Json& c, const fs::path& file, Tally& tally) {
   if (kind == "single_server") return single_server(c, tally);
   if (kind == "parallel_schedule") return parallel_schedule(c, tally);
   if (!kind.empty()) return tally.skipped(kind);
-  if (c.contains("events") && c.contains("cluster")) return tally.skipped("hived cells");
   if (c.contains("recommended_behaviour")) return tally.skipped("hived defects");
+  if (c.contains("events") && c.contains("cluster")) return hived(c, tally);
   tally.skipped("file of an unknown kind (" + file.filename().string() + ")");
 }
 
