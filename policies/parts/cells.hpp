@@ -164,6 +164,9 @@ class CellForest {
   void hurt(int32_t x);
   void heal(int32_t x);
 
+  /// Which invariant (I1 to I7 of docs/policies/hived.md) is broken, or empty. Walks everything.
+  std::string check() const;
+
   Journal& journal() { return journal_; }
   std::vector<std::unique_ptr<NodeView>>& views() { return views_; }
   Cell& edit(int32_t c) { return cells_[size_t(c)]; }
@@ -196,6 +199,7 @@ class CellForest {
   void give_bad(int32_t c);
   void doom(int32_t chain, int32_t level);
   void undoom(int32_t chain, int32_t level);
+  void undoomed(int32_t x, int32_t vc);
   void touch(int32_t c);
   void root_changed(int32_t v);
   void told(CellStep::What what, int32_t cell, int32_t other) {

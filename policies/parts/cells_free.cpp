@@ -245,10 +245,11 @@ void CellForest::give_leaf(int32_t x, int32_t vc) {
     count(v, cells_[size_t(v)].priority, -1);
     const int32_t root = cells_[size_t(v)].root, r = cells_[size_t(root)].bound;
     if (!cells_[size_t(x)].bad) unbind_up(x);
-    const Cell& held = cells_[size_t(r)];
-    if (!held.pinned && cells_[size_t(root)].priority == kFreePriority &&
-        !chains_[size_t(held.tree)].doomed[size_t(vc)][size_t(held.level)].has(cells_, r))
-      give_root(r, vc, false);
+    if (!cells_[size_t(r)].pinned && cells_[size_t(root)].priority == kFreePriority) {
+      // A doomed cell that was healed while in use goes back like any other; one that is still bad stays doomed.
+      if (!cells_[size_t(r)].bad) undoomed(r, vc);
+      if (!chains_[size_t(cells_[size_t(r)].tree)].doomed[size_t(vc)][size_t(cells_[size_t(r)].level)].has(cells_, r)) give_root(r, vc, false);
+    }
   }
   count(x, cells_[size_t(x)].priority, -1);
 }
@@ -284,22 +285,28 @@ void CellForest::heal(int32_t x) {
   } else if (v != kNoCell && !cells_[size_t(x)].pinned) {
     const bool root = cells_[size_t(v)].parent == kNoCell;
     const int32_t vc = trees_[size_t(cells_[size_t(v)].tree)].vc;
-    CellList& doomed = chain.doomed[size_t(vc)][size_t(level)];
-    const bool was = root && doomed.has(cells_, x);
-    if (was) {
-      doomed.drop(journal_, cells_, x);
-      journal_.add(chain.doomed_cells[size_t(level)], -1);
-    }
-    // One that is in use, doomed or not, is an ordinary allocated cell from here on.
     if (cells_[size_t(v)].priority == kFreePriority) {
       unbind_one(x);
-      if (root) give_root(x, vc, true);
+      if (root) {
+        undoomed(x, vc);
+        give_root(x, vc, true);
+      }
     }
   }
   if (p == kNoCell) return;
   for (int32_t i = 0; i < cells_[size_t(p)].children; i++)
     if (cells_[size_t(cells_[size_t(p)].first + i)].bad) return;
   heal(p);
+}
+
+/// Takes a cell from the doomed ones of a VC, if it is among them.
+void CellForest::undoomed(int32_t x, int32_t vc) {
+  const auto level = size_t(cells_[size_t(x)].level);
+  Chain& chain = chains_[size_t(cells_[size_t(x)].tree)];
+  CellList& list = chain.doomed[size_t(vc)][level];
+  if (!list.has(cells_, x)) return;
+  list.drop(journal_, cells_, x);
+  journal_.add(chain.doomed_cells[level], -1);
 }
 
 /// Shows each VC that can no longer be served healthy cells of this level which bad ones it would get.
@@ -334,8 +341,7 @@ void CellForest::undoom(int32_t id, int32_t level) {
     while (!doomed.empty() && chain.vc_free[vc][size_t(level)] < chain.left[size_t(level)] - chain.bad_free[size_t(level)].size()) {
       const int32_t x = doomed[0];
       const bool in_use = cells_[size_t(cells_[size_t(x)].bound)].priority != kFreePriority;
-      doomed.drop(journal_, cells_, x);
-      journal_.add(chain.doomed_cells[size_t(level)], -1);
+      undoomed(x, int32_t(vc));
       if (in_use) continue;  // an ordinary allocated cell, given back by its last user
       unbind_one(x);
       give_root(x, int32_t(vc), true);

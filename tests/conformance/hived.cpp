@@ -1,6 +1,8 @@
 // HiveD cases: whole histories of a cluster, pod by pod, with the state after each step.
 #include <algorithm>
+#include <regex>
 #include <set>
+#include <sstream>
 
 #include "cases.hpp"
 #include "parts/hived.hpp"
@@ -104,6 +106,9 @@ class Player {
     }
     return pods;
   }
+
+  /// Which invariant is broken, or empty.
+  std::string check() const { return hived_->forest.check(); }
 
   Json state() const {
     const CellForest& f = hived_->forest;
@@ -495,5 +500,41 @@ std::string judge(const Json& c) {
 }  // namespace
 
 void hived(const Json& c, Tally& tally) { tally.judged(c.at("id").get<std::string>(), judge(c)); }
+
+/// Inputs on which the real scheduler breaks: played to the end, with all invariants checked after each step. Of what is recommended,
+/// "X binds on a,b" and "waits" can be compared.
+void hived_defect(const Json& c, Tally& tally) {
+  const std::string id = c.at("id").get<std::string>();
+  std::string broken;
+  Json last = Json::array();
+  std::set<std::string> nodes;
+  try {
+    Player p(c);
+    broken = p.check();
+    for (const Json& e : c.at("events")) {
+      if (!broken.empty()) break;
+      const Json pods = p.play(e);
+      if (!pods.empty()) last = pods;
+      broken = p.check();
+    }
+  } catch (const std::exception& e) {
+    broken = e.what();
+  }
+  const std::string recommended = c.at("recommended_behaviour").get<std::string>();
+  const std::string outcome = last.empty() ? "" : last.back().at("outcome").get<std::string>();
+  std::smatch binds;
+  if (broken.empty() && std::regex_search(recommended, binds, std::regex(" binds on ([A-Za-z0-9_,.-]*[A-Za-z0-9_])"))) {
+    for (const Json& pod : last)
+      if (pod.contains("node")) nodes.insert(pod["node"].get<std::string>());
+    std::set<std::string> wanted;
+    std::stringstream list(binds[1].str());
+    for (std::string node; std::getline(list, node, ',');) wanted.insert(node);
+    if (nodes != wanted) broken = shorter(last);
+  } else if (broken.empty() && std::regex_search(recommended, std::regex("pod waits")) && outcome != "wait") {
+    broken = shorter(last);
+  }
+  tally.defect(broken.empty());
+  tally.judged(id, broken);
+}
 
 }  // namespace conformance
