@@ -116,7 +116,8 @@ class Plan {
   /// Events that deserve a pass from now on; others wait in View::events. The first event always gets one; an alarm too.
   void listen(WhatSet s);
   /// A typed record. Not undone by rollback unless made after the mark.
-  void note(std::string_view kind, std::initializer_list<NoteField> fields);
+  void note(std::string_view kind, std::span<const NoteField> fields);
+  void note(std::string_view kind, std::initializer_list<NoteField> fields) { note(kind, {fields.begin(), fields.size()}); }
   /// Why a job waits. Becomes a record only when it changes.
   void reason(JobId j, Reason r);
   /// Pushes a part's own undo on the log.
@@ -145,14 +146,6 @@ class Policy {
   /// Edits `plan` until it is the state wanted next. Keeps no reference past the call. The edits it leaves take effect exactly, so a
   /// policy may keep its own indexes and update them from `now.events()` and from its own edits.
   virtual void schedule(const View& now, Plan& plan) = 0;
-};
-
-/// A parameter of a policy or part.
-struct Parameter {
-  std::string name;
-  std::string fallback;              ///< default, as text
-  std::string help;
-  std::vector<std::string> allowed;  ///< empty: anything of the default's form
 };
 
 /// What a policy is made from.

@@ -86,7 +86,7 @@ void Simulator::Engine::change(Edit& e) {
   const Held next = l.at;
   l.at = e.old;  // time and progress up to now belong to what it held
   settle(j);
-  set_back(j, old);
+  stops_computing(j);
   int64_t held = count(j, false);
   l.at = next;
   if (was == State::claimed) std::erase(claimed, j);
@@ -95,7 +95,7 @@ void Simulator::Engine::change(Edit& e) {
   const int64_t drained = int64_t(e.drained.gpus) * kMilli;
 
   if (now.empty()) {
-    if (ran) busy--, l.preemptions++;
+    if (ran) busy--, l.preemptions++, set_back(j, e.old);
     if (e.drained.count) keep_risk(j);  // notice: it has time to save
     Duration lost_before = 0;
     Int128 lost_gpu = 0;
@@ -164,6 +164,7 @@ void Simulator::Engine::change(Edit& e) {
     }
   }
   busy--;
+  set_back(j, e.old);
   Duration lost = 0;
   Int128 lost_gpu = 0;
   if (e.drained.count) keep_risk(j);
@@ -244,15 +245,15 @@ void Simulator::Engine::begin_claimed() {
 }
 
 /// What the model takes of a job that is stopped is at risk from here on: a notice saves it.
-void Simulator::Engine::set_back(JobId j, Pieces at) {
-  const Duration back = w.setback(j, at);
+void Simulator::Engine::set_back(JobId j, const Held& at) {
+  const Duration back = w.setback(j, PieceStore::pieces(at));
   if (back == 0) return;
   Live& l = w.live[j];
   Rare& r = w.rare_of(j);
   const Duration run = std::min(back - std::min(back, r.risk_run), l.work);
   const Duration work = Duration(Int128(run) * l.speed / kFullSpeed);
   l.work -= run;
-  r.risk_run += run, r.risk_work += work, r.risk_computed += Int128(run) * l.at.gpus * kMilli;
+  r.risk_run += run, r.risk_work += work, r.risk_computed += Int128(run) * at.gpus * kMilli;
 }
 
 /// The work at risk is safe: a notice gave time to save it, or the job is over.

@@ -365,7 +365,7 @@ void Plan::reason(JobId j, Reason r) {
   known(j, "reason");
   if (w_.live[j].reason != r) w_.whys.push_back({j, r});
 }
-void Plan::note(std::string_view kind, std::initializer_list<NoteField> fields) {
+void Plan::note(std::string_view kind, std::span<const NoteField> fields) {
   World::Note n;
   n.kind = kind;
   for (const NoteField& f : fields) n.fields.push_back({std::string(f.name), {f.number, std::string(f.text)}});
