@@ -7,8 +7,9 @@
 
 namespace muster {
 
-/// Seconds that a job of the deep-learning model `model` on `gpus` GPUs needs to get going, as measured for Muri ("Multi-resource interleaving for deep
-/// learning training", SIGCOMM 2022; simulator/run_sim.py of Rivendile/Muri). Throws InputError for a model or size that was not measured.
+/// Seconds that a job of the deep-learning model `model` on `gpus` GPUs needs to get going, as measured for Muri ("Multi-resource
+/// interleaving for deep learning training", SIGCOMM 2022; simulator/run_sim.py of Rivendile/Muri). Throws InputError for a model or size
+/// that was not measured.
 Duration muri_overhead(std::string_view model, uint32_t gpus);
 
 /// Muri's simulator takes the overhead off a job's progress each time it looks at the job, at most all since the last time; the end of a

@@ -1,4 +1,6 @@
 // Muri (SIGCOMM 2022): the published numbers of three of the policies it is compared with.
+#include "model/muri.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -7,7 +9,6 @@
 
 #include "files/read.hpp"
 #include "metrics/job_rows.hpp"
-#include "model/muri.hpp"
 #include "muster/simulator.hpp"
 #include "reproduce/study.hpp"
 #include "text/json_config.hpp"
@@ -65,7 +66,8 @@ struct Trace {
 /// Times are milliseconds in the file, and an iteration takes 1.5 % longer than there stated. `counted`: GPUs anywhere will do, since the
 /// published run of Tiresias counts GPUs and places nobody; else one node, or for more than a node has wholly free nodes.
 Trace read_trace(const std::string& path, bool counted, const Topology& t) {
-  static constexpr std::array<std::string_view, 6> kColumns = {"job_id", "num_gpu", "submit_time", "iterations", "model_name", "iteration_time"};
+  static constexpr std::array<std::string_view, 6> kColumns = {"job_id",     "num_gpu",    "submit_time",
+                                                               "iterations", "model_name", "iteration_time"};
   Table table(path, kColumns);
   struct Row {
     Time submit;
@@ -168,7 +170,8 @@ StudyResult reproduce(const StudyInput& in) {
   };
   StudyResult out;
   out.holds = true;
-  out.text = "Muri (SIGCOMM 2022), simulator: " + std::to_string(t.nodes()) + " nodes, " + std::to_string(t.gpus()) + " GPUs; seconds\n\n"
+  out.text = "Muri (SIGCOMM 2022), simulator: " + std::to_string(t.nodes()) + " nodes, " + std::to_string(t.gpus()) +
+             " GPUs; seconds\n\n"
              "trace      policy      metric               ours           published   relative\n";
   const Config& results = want(published, "results");
   for (const auto& [trace, first] : want(want(results, kRuns[0].published), kMetrics[0]).fields)
@@ -180,8 +183,9 @@ StudyResult reproduce(const StudyInput& in) {
         const double theirs = as_number(want(want(want(results, r.published), kMetrics[m]), trace)), off = ours[m] / theirs - 1;
         out.holds &= std::abs(off) <= kTolerance;
         char line[160];
-        std::snprintf(line, sizeof line, "%-10.30s %-11.30s %-11.30s %18.6f %19.6f %10.1e%s\n", trace.c_str(), std::string(r.published).c_str(),
-                      std::string(kMetrics[m]).c_str(), ours[m], theirs, off, std::abs(off) <= kTolerance ? "" : "  OFF");
+        std::snprintf(line, sizeof line, "%-10.30s %-11.30s %-11.30s %18.6f %19.6f %10.1e%s\n", trace.c_str(),
+                      std::string(r.published).c_str(), std::string(kMetrics[m]).c_str(), ours[m], theirs, off,
+                      std::abs(off) <= kTolerance ? "" : "  OFF");
         out.text += line;
       }
     }
