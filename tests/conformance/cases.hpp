@@ -66,6 +66,7 @@ void parallel_schedule(const Json& c, Tally& tally);
 // Queues: false when the kind is of another family.
 bool kueue_case(const std::string& kind, const Json& c, Tally& tally);
 bool yarn_case(const std::string& kind, const Json& c, Tally& tally);
+bool share_case(const std::string& kind, const Json& c, Tally& tally);
 /// A trace whose mean completion time stands in the README.md beside it. False when it is not there.
 bool known_mean(const std::filesystem::path& csv, Tally& tally);
 
