@@ -62,10 +62,10 @@ class Links {
 
   /// Fills `ring`, whose vectors are used again. A share of a GPU counts as that GPU.
   ///
-  /// Inside a node each hop takes the wider of NVLink and PCIe, which goes up the tree only as far as it must. On a mesh of up to 10 GPUs
-  /// the order is the best one: widest, then with the fewest hops over PCIe, then of lowest numbers; else it is that of the numbers. Nodes,
-  /// or NVLink domains of several nodes, are joined by the network cards nearest to the job's GPUs, all side by side. With rails, cards of
-  /// different numbers meet above the first switch only.
+  /// Behind NVLink switches every hop is NVLink. On a mesh the ring is the widest one over NVLink alone (searched on nodes of up to 10
+  /// GPUs), when there is one no narrower than PCIe. Else it follows the order of the GPUs, which crosses each uplink of the tree once, and
+  /// each hop takes the wider of NVLink and PCIe. Nodes, or NVLink domains of several nodes, are joined by the network cards nearest to the
+  /// job's GPUs, all side by side. With rails, cards of different numbers meet above the first switch only.
   void ring(Pieces p, Ring& ring) const;
   Ring ring(Pieces p) const {
     Ring r;
