@@ -59,6 +59,7 @@ struct Simulator::Engine {
   void to_queue(JobId j, bool lose);
   void keep_risk(JobId j);
   void lose_risk(JobId j);
+  void set_back(JobId j, const Held& at);
   void open_drain(JobId j, const Held& held, Duration grace, GpuId gpu = kNone);
   void drained(uint32_t d);
   void close_drain(uint32_t d);
@@ -68,6 +69,9 @@ struct Simulator::Engine {
   // ---- a job's life (life.cpp)
   void settle(JobId j);
   void forecast(JobId j);
+  int64_t speed_of(JobId j) const;
+  void arm_end(JobId j);
+  void stops_computing(JobId j);
   void end(JobId j, State s, Reason r = Reason::none);
   void disturb(JobId j, Pieces p);
   void reforecast();

@@ -57,6 +57,7 @@ class Rows {
   Request request();
   void claims(Job& job) const;
   LifeCosts costs() const;
+  Communication communication();
   Fate fate();
   ShapeId shape_of(const Request& r);
   uint32_t id_of(Names& names, IdTable& table, std::string_view s);
@@ -67,12 +68,12 @@ class Rows {
   const std::string_view file_;
   TraceResult& result_;
   std::span<const std::string_view> fields_;
-  bool plain_request_, has_claims_ = false, has_costs_ = false;
+  bool plain_request_, has_claims_ = false, has_costs_ = false, has_communication_ = false;
 
   std::array<LeftOut, size_t(Why::count)> left_out_;
   IdTable tenants_, queues_, ids_, shapes_, costs_;
   Names types_;
-  IdTable type_ids_;
+  IdTable type_ids_, model_ids_;
   std::vector<Request> requests_;  // by ShapeId
   Request last_request_;
   ShapeId last_shape_ = kNone;
