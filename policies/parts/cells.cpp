@@ -15,7 +15,7 @@ std::string at(const std::string& where) { return where.empty() ? std::string() 
 struct CellForest::Builder {
   const HivedConfig& config;
   CellForest& f;
-  std::map<std::string, int32_t> pinned;        // id: physical cell
+  std::map<std::string, int32_t> pinned;  // id: physical cell
   std::map<std::string, int32_t, std::less<>> node_ids, chain_ids;
 
   const HivedConfig::Type* type(const std::string& name) const { return config.type(name); }
@@ -37,7 +37,9 @@ struct CellForest::Builder {
       const auto l = size_t(c.top) - i;
       c.types[l] = down[i]->name;
       if (!down[i]->is_node) continue;
-      if (c.node_level) throw InputError(at(where) + "cell type " + top + " has node-level types inside each other: " + c.types[size_t(c.node_level)] + " and " + down[i]->name);
+      if (c.node_level)
+        throw InputError(at(where) + "cell type " + top + " has node-level types inside each other: " + c.types[size_t(c.node_level)] +
+                         " and " + down[i]->name);
       c.node_level = int32_t(l);
     }
     if (!c.node_level) throw InputError(at(where) + "top-level cell type " + top + " is neither a node nor made of nodes (isNodeLevel)");
@@ -64,7 +66,8 @@ struct CellForest::Builder {
     c.tree = chain_id;
     c.name = given ? name(given->address) : -1;
     if (given && !given->pinned.empty()) {
-      if (!pinned.emplace(given->pinned, id).second) throw InputError(at(given->where) + "pinnedCellId " + given->pinned + " names another cell already");
+      if (!pinned.emplace(given->pinned, id).second)
+        throw InputError(at(given->where) + "pinnedCellId " + given->pinned + " names another cell already");
       c.pinned = true;
     }
     if (given && !given->type.empty() && given->type != chain.types[size_t(level)])
@@ -113,7 +116,8 @@ struct CellForest::Builder {
           std::vector<std::string_view> known;
           for (const HivedConfig::Type& t : config.types) known.push_back(t.name);
           const std::string nearest = nearest_name(given.type, known);
-          throw InputError(at(given.where) + "no cell type is called " + given.type + (nearest.empty() ? "" : "; did you mean " + nearest + "?"));
+          throw InputError(at(given.where) + "no cell type is called " + given.type +
+                           (nearest.empty() ? "" : "; did you mean " + nearest + "?"));
         }
         Chain chain;
         chain.name = given.type;
@@ -184,7 +188,8 @@ struct CellForest::Builder {
       }
       for (const HivedConfig::Pin& p : vc.pinned) {
         const auto it = pinned.find(p.id);
-        if (it == pinned.end()) throw InputError(at(p.where) + "virtual cluster " + vc.name + ": no physical cell has pinnedCellId " + p.id);
+        if (it == pinned.end())
+          throw InputError(at(p.where) + "virtual cluster " + vc.name + ": no physical cell has pinnedCellId " + p.id);
         if (!owner.emplace(p.id, vc.name).second)
           throw InputError(at(p.where) + "pinned cell " + p.id + " belongs to " + owner[p.id] + " already");
         f.trees_.push_back({});
@@ -205,8 +210,8 @@ struct CellForest::Builder {
       int64_t there = int64_t(c.full[top].size());
       for (size_t l = top; l >= 1; l--) {
         if (wanted[l] > there)
-          throw InputError("the virtual clusters own " + std::to_string(wanted[l]) + " cells of " + c.types[l] + " in " + c.name + ", where only " + std::to_string(there) +
-                           (l == top ? " are" : " are left after larger cells"));
+          throw InputError("the virtual clusters own " + std::to_string(wanted[l]) + " cells of " + c.types[l] + " in " + c.name +
+                           ", where only " + std::to_string(there) + (l == top ? " are" : " are left after larger cells"));
         there = (there - wanted[l]) * (l > 1 ? c.kids[l] : 0);
       }
     }

@@ -19,20 +19,20 @@ inline constexpr int32_t kOpportunistic = -1;
 struct Cell {
   int32_t parent = kNoCell, first = kNoCell, children = 0;  ///< children are numbered in a row
   int32_t level = 1, leaves = 1;
-  int32_t tree = 0;          ///< physical: its chain; virtual: its VirtualTree
-  int32_t root = kNoCell;    ///< top of its tree: for a virtual cell the preassigned one
-  int32_t number = 0;        ///< default part of its address
-  int32_t name = -1;         ///< given part of its address
-  int32_t node = -1;         ///< physical: its first node
+  int32_t tree = 0;              ///< physical: its chain; virtual: its VirtualTree
+  int32_t root = kNoCell;        ///< top of its tree: for a virtual cell the preassigned one
+  int32_t number = 0;            ///< default part of its address
+  int32_t name = -1;             ///< given part of its address
+  int32_t node = -1;             ///< physical: its first node
   int32_t view = -1, slot = -1;  ///< where a NodeView has it as a node
   bool is_physical = true, pinned = false;
 
-  int32_t bound = kNoCell;  ///< the virtual cell of a physical one, and the other way round
+  int32_t bound = kNoCell;                                        ///< the virtual cell of a physical one, and the other way round
   int32_t priority = kFreePriority, used = 0, opportunistic = 0;  ///< highest of its leaves; leaves in use, and of these at priority -1
-  int32_t uses = -1;                          ///< leaves in use by priority: head of a list
-  int32_t split = 0, bad = 0;                 ///< of physical cells
-  int32_t place = -1, bad_place = -1, doomed_place = -1;  ///< in the free list, among its bad cells, in a list of doomed cells
-  int32_t state = 0, user = -1, reserver = -1;  ///< of physical leaves: LeafState and groups
+  int32_t uses = -1;                                              ///< leaves in use by priority: head of a list
+  int32_t split = 0, bad = 0;                                     ///< of physical cells
+  int32_t place = -1, bad_place = -1, doomed_place = -1;          ///< in the free list, among its bad cells, in a list of doomed cells
+  int32_t state = 0, user = -1, reserver = -1;                    ///< of physical leaves: LeafState and groups
 };
 
 enum class LeafState : int32_t { free, used, reserving, reserved };
@@ -78,14 +78,14 @@ struct Chain {
   std::vector<std::string> types;  ///< by level; [0] is not used
   std::vector<bool> multi_node;    ///< by level
   int32_t top = 0, node_level = 0;
-  std::vector<std::vector<int32_t>> full;  ///< all cells by level, depth first
-  std::vector<int32_t> kids;               ///< children of the first cell, by level
-  std::deque<CellList> free, bad_free;     ///< by level
-  std::vector<int32_t> all_free, left;     ///< cells the VCs have not allocated; cells in or below the free list
-  std::deque<std::vector<int32_t>> vc_free;   ///< [vc][level]
-  std::deque<std::deque<CellList>> doomed;    ///< [vc][level]; bound only because nothing healthy is left
-  std::vector<int32_t> doomed_cells;       ///< by level, of all VCs
-  std::vector<bool> has_quota;             ///< by vc
+  std::vector<std::vector<int32_t>> full;    ///< all cells by level, depth first
+  std::vector<int32_t> kids;                 ///< children of the first cell, by level
+  std::deque<CellList> free, bad_free;       ///< by level
+  std::vector<int32_t> all_free, left;       ///< cells the VCs have not allocated; cells in or below the free list
+  std::deque<std::vector<int32_t>> vc_free;  ///< [vc][level]
+  std::deque<std::deque<CellList>> doomed;   ///< [vc][level]; bound only because nothing healthy is left
+  std::vector<int32_t> doomed_cells;         ///< by level, of all VCs
+  std::vector<bool> has_quota;               ///< by vc
   int32_t level_of(std::string_view type) const {
     for (int32_t l = 1; l <= top; l++)
       if (types[size_t(l)] == type) return l;
@@ -97,10 +97,10 @@ struct Chain {
 /// What a virtual cluster owns in one chain, or one pinned cell of it.
 struct VirtualTree {
   int32_t vc = 0, chain = 0;
-  std::string pinned;                      ///< id; empty: the quota of the chain
-  int32_t pinned_cell = kNoCell;           ///< physical
+  std::string pinned;                             ///< id; empty: the quota of the chain
+  int32_t pinned_cell = kNoCell;                  ///< physical
   std::vector<std::vector<int32_t>> full, roots;  ///< by level
-  std::vector<JournaledSet> unused;        ///< by level: positions in roots of those unbound and free
+  std::vector<JournaledSet> unused;               ///< by level: positions in roots of those unbound and free
   int32_t top() const { return int32_t(full.size()) - 1; }
 };
 
@@ -138,7 +138,7 @@ class CellForest {
   /// The VC's quota in a chain, or -1.
   int32_t tree_of(int32_t vc, int32_t chain) const { return tree_of_[size_t(vc)][size_t(chain)]; }
   int32_t pinned_tree(int32_t vc, std::string_view id) const;
-  std::string address(int32_t c) const;  ///< "0/n0/1/4", "A/0/3"
+  std::string address(int32_t c) const;    ///< "0/n0/1/4", "A/0/3"
   int32_t leaf_index(int32_t leaf) const;  ///< own part of a physical leaf, as a number
   const std::string& type(int32_t c) const;
   bool single_node(int32_t c) const { return cells_[size_t(c)].level <= chain_of(c).node_level; }

@@ -7,7 +7,9 @@
 namespace muster {
 
 std::string CellForest::check() const {
-  const auto wrong = [&](int32_t c, const char* what) { return (cells_[size_t(c)].is_physical ? "physical " : "virtual ") + address(c) + ": " + what; };
+  const auto wrong = [&](int32_t c, const char* what) {
+    return (cells_[size_t(c)].is_physical ? "physical " : "virtual ") + address(c) + ": " + what;
+  };
   bool any_bad = false;
   for (size_t c = 0; c < cells_.size(); c++) {
     const Cell& x = cells_[c];
@@ -26,7 +28,8 @@ std::string CellForest::check() const {
     if (x.bound == kNoCell) continue;
     const Cell& other = cells_[size_t(x.bound)];
     if (other.bound != id) return wrong(id, "its binding is not mutual");
-    if (!x.is_physical && x.parent != kNoCell && (cells_[size_t(x.parent)].bound == kNoCell || cells_[size_t(x.parent)].bound != other.parent))
+    if (!x.is_physical && x.parent != kNoCell &&
+        (cells_[size_t(x.parent)].bound == kNoCell || cells_[size_t(x.parent)].bound != other.parent))
       return wrong(id, "its parent is not bound to the parent of its physical cell");
     if (x.is_physical && x.level == 1 && other.priority != kFreePriority && other.priority != x.priority)
       return wrong(id, "its priority is another one than its virtual leaf's");
@@ -61,21 +64,28 @@ std::string CellForest::check() const {
         for (size_t i = 0; i < t.roots[l].size(); i++) {
           const Cell& r = cells_[size_t(t.roots[l][i])];
           if (r.bound != kNoCell) leaves += cells_[size_t(r.bound)].leaves;
-          if (t.unused[l].contains(int32_t(i)) != (r.bound == kNoCell && r.priority == kFreePriority)) return wrong(t.roots[l][i], "it is not known whether it is unused");
+          if (t.unused[l].contains(int32_t(i)) != (r.bound == kNoCell && r.priority == kFreePriority))
+            return wrong(t.roots[l][i], "it is not known whether it is unused");
         }
     }
     if (leaves != all) return chain.name + ": " + std::to_string(leaves) + " leaves are free or owned, of " + std::to_string(all);
     for (size_t l = 1; l < chain.left.size(); l++) {
-      if (chain.left[l] != left[l]) return chain.name + ": " + std::to_string(chain.left[l]) + " cells of level " + std::to_string(l) + " should be left, of these are free " + std::to_string(left[l]);
+      if (chain.left[l] != left[l])
+        return chain.name + ": " + std::to_string(chain.left[l]) + " cells of level " + std::to_string(l) +
+               " should be left, of these are free " + std::to_string(left[l]);
       int32_t owed = 0;
       for (const auto& of : chain.vc_free) owed += of[l];
-      if (owed != chain.all_free[l]) return chain.name + ": the cells that VCs have not allocated are miscounted at level " + std::to_string(l);
-      if (!any_bad && chain.doomed_cells[l] == 0 && chain.left[l] < chain.all_free[l]) return chain.name + ": not safe at level " + std::to_string(l);
+      if (owed != chain.all_free[l])
+        return chain.name + ": the cells that VCs have not allocated are miscounted at level " + std::to_string(l);
+      if (!any_bad && chain.doomed_cells[l] == 0 && chain.left[l] < chain.all_free[l])
+        return chain.name + ": not safe at level " + std::to_string(l);
       for (int32_t i = 0; i < chain.bad_free[l].size(); i++)
-        if (!cells_[size_t(chain.bad_free[l][i])].bad || !is_free(chain.bad_free[l][i])) return wrong(chain.bad_free[l][i], "it is among the bad free cells");
+        if (!cells_[size_t(chain.bad_free[l][i])].bad || !is_free(chain.bad_free[l][i]))
+          return wrong(chain.bad_free[l][i], "it is among the bad free cells");
       size_t bad_free = 0;
       for (const int32_t c : chain.full[l]) bad_free += cells_[size_t(c)].bad && is_free(c);
-      if (bad_free != size_t(chain.bad_free[l].size())) return chain.name + ": bad free cells are missing from the list at level " + std::to_string(l);
+      if (bad_free != size_t(chain.bad_free[l].size()))
+        return chain.name + ": bad free cells are missing from the list at level " + std::to_string(l);
     }
   }
   return {};

@@ -235,7 +235,9 @@ bool CellForest::take_leaf(int32_t x, int32_t v, int32_t priority, int32_t vc) {
   const int32_t root = cells_[size_t(v)].root;
   const bool fresh = cells_[size_t(root)].bound == kNoCell;
   if (cells_[size_t(x)].bound == kNoCell)
-    for (int32_t a = x, b = v; b != kNoCell && cells_[size_t(b)].bound == kNoCell; a = cells_[size_t(a)].parent, b = cells_[size_t(b)].parent) bind(a, b);
+    for (int32_t a = x, b = v; b != kNoCell && cells_[size_t(b)].bound == kNoCell;
+         a = cells_[size_t(a)].parent, b = cells_[size_t(b)].parent)
+      bind(a, b);
   return fresh ? take_root(cells_[size_t(root)].bound, vc, false) : true;
 }
 
@@ -248,7 +250,8 @@ void CellForest::give_leaf(int32_t x, int32_t vc) {
     if (!cells_[size_t(r)].pinned && cells_[size_t(root)].priority == kFreePriority) {
       // A doomed cell that was healed while in use goes back like any other; one that is still bad stays doomed.
       if (!cells_[size_t(r)].bad) undoomed(r, vc);
-      if (!chains_[size_t(cells_[size_t(r)].tree)].doomed[size_t(vc)][size_t(cells_[size_t(r)].level)].has(cells_, r)) give_root(r, vc, false);
+      if (!chains_[size_t(cells_[size_t(r)].tree)].doomed[size_t(vc)][size_t(cells_[size_t(r)].level)].has(cells_, r))
+        give_root(r, vc, false);
     }
   }
   count(x, cells_[size_t(x)].priority, -1);

@@ -16,7 +16,9 @@ Hived::Hived(const HivedConfig& config) : forest(config) {
   for (const HivedConfig::ChainOrder& o : config.chain_order) {
     const auto it = std::find(leaf_types_.begin(), leaf_types_.end(), o.leaf_type);
     if (it == leaf_types_.end()) continue;
-    const auto place = [&](int32_t chain) { return std::find(o.chains.begin(), o.chains.end(), chains[size_t(chain)].name) - o.chains.begin(); };
+    const auto place = [&](int32_t chain) {
+      return std::find(o.chains.begin(), o.chains.end(), chains[size_t(chain)].name) - o.chains.begin();
+    };
     auto& list = chains_of_type_[size_t(it - leaf_types_.begin())];
     std::stable_sort(list.begin(), list.end(), [&](int32_t a, int32_t b) { return place(a) < place(b); });
   }

@@ -11,11 +11,11 @@ struct HivedRequest {
   };
   std::vector<Member> members;
   int32_t vc = -1;
-  int32_t priority = 0;            ///< -1 opportunistic, 0 to 1000 guaranteed
-  std::string leaf_type, pinned;   ///< empty: any; none
-  bool lazy_preemption = false;    ///< as a victim it may go on opportunistically
+  int32_t priority = 0;           ///< -1 opportunistic, 0 to 1000 guaranteed
+  std::string leaf_type, pinned;  ///< empty: any; none
+  bool lazy_preemption = false;   ///< as a victim it may go on opportunistically
   bool ignore_suggested = true;
-  uint32_t tag = 0;                ///< the caller's name for it
+  uint32_t tag = 0;  ///< the caller's name for it
 };
 
 /// Where one leaf of a gang goes, or went.
@@ -41,11 +41,12 @@ class Hived {
   bool can_ever_fit(const HivedRequest& r);
 
   struct Answer {
-    HivedWait why = HivedWait::none;   ///< not none: it waits
-    std::vector<int32_t> victims;      ///< groups to evict first; empty and why none: it can be bound
-    std::vector<uint32_t> cancelled;   ///< tags of weaker preemptors that lost their reservation
+    HivedWait why = HivedWait::none;  ///< not none: it waits
+    std::vector<int32_t> victims;     ///< groups to evict first; empty and why none: it can be bound
+    std::vector<uint32_t> cancelled;  ///< tags of weaker preemptors that lost their reservation
   };
-  /// Decides a new gang. With victims it gets a reservation (`group` is then its number), unless `filtering`: that only tells what would happen.
+  /// Decides a new gang. With victims it gets a reservation (`group` is then its number), unless `filtering`: that only tells what would
+  /// happen.
   Answer decide(const HivedRequest& r, bool filtering, const std::vector<char>& suggested, int32_t& group);
   /// A gang with a reservation asks again: victims left, or none.
   Answer retry(int32_t group, bool filtering, const std::vector<char>& suggested);
@@ -69,7 +70,9 @@ class Hived {
     int32_t live_at = -1, next_free = -1;
   };
   const Group& group(int32_t g) const { return groups_[size_t(g)]; }
-  std::span<const int32_t> physical(int32_t g) const { return {blocks_.at(groups_[size_t(g)].physical), size_t(groups_[size_t(g)].leaves)}; }
+  std::span<const int32_t> physical(int32_t g) const {
+    return {blocks_.at(groups_[size_t(g)].physical), size_t(groups_[size_t(g)].leaves)};
+  }
   std::span<const int32_t> virtual_leaves(int32_t g) const {
     const Group& x = groups_[size_t(g)];
     return x.virtual_ < 0 ? std::span<const int32_t>() : std::span<const int32_t>(blocks_.at(x.virtual_), size_t(x.leaves));

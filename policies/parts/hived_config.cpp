@@ -39,9 +39,18 @@ HivedConfig::Cell cell(const Config& c, bool top) {
 HivedConfig read_hived(const Config& c) {
   HivedConfig out;
   if (c.kind != Config::Kind::object) throw InputError(at(c) + "want a HiveD configuration: {physicalCluster, virtualClusters}");
-  static constexpr std::array<std::string_view, 12> kKnown = {
-      "physicalCluster",           "virtualClusters",   "chainOrder",         "kubeApiServerAddress", "kubeConfigFilePath", "webServerAddress",
-      "forcePodBindThreshold", "waitingPodSchedulingBlockMilliSec", "enablePreemption", "$schema", "name", "note"};
+  static constexpr std::array<std::string_view, 12> kKnown = {"physicalCluster",
+                                                              "virtualClusters",
+                                                              "chainOrder",
+                                                              "kubeApiServerAddress",
+                                                              "kubeConfigFilePath",
+                                                              "webServerAddress",
+                                                              "forcePodBindThreshold",
+                                                              "waitingPodSchedulingBlockMilliSec",
+                                                              "enablePreemption",
+                                                              "$schema",
+                                                              "name",
+                                                              "note"};
   c.only(kKnown);
   const Config& physical = want(c, "physicalCluster", Config::Kind::object, "{cellTypes, physicalCells}");
   static constexpr std::array<std::string_view, 5> kPhysical = {"cellTypes", "physicalCells", "skuTypes", "leafCellTypes", "gpuTypes"};
@@ -61,7 +70,8 @@ HivedConfig read_hived(const Config& c) {
     if (const Config* n = t.find("isNodeLevel"); !empty(n)) type.is_node = n->as_boolean();
     out.types.push_back(std::move(type));
   }
-  for (const auto& [none, one] : want(physical, "physicalCells", Config::Kind::list, "a list of cells").fields) out.cells.push_back(cell(one, true));
+  for (const auto& [none, one] : want(physical, "physicalCells", Config::Kind::list, "a list of cells").fields)
+    out.cells.push_back(cell(one, true));
   for (const auto& [name, vc] : want(c, "virtualClusters", Config::Kind::object, "an object: NAME: {virtualCells, pinnedCells}").fields) {
     static constexpr std::array<std::string_view, 2> kVc = {"virtualCells", "pinnedCells"};
     HivedConfig::Vc v;

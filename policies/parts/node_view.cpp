@@ -190,7 +190,8 @@ int32_t NodeView::next_fit(int32_t cls, int32_t stamp, int32_t size, int32_t q) 
   return -1;
 }
 
-NodeView::Found NodeView::find(const std::vector<int32_t>& sizes, int32_t q, const std::vector<char>& suggested, std::vector<int32_t>& out) {
+NodeView::Found NodeView::find(const std::vector<int32_t>& sizes, int32_t q, const std::vector<char>& suggested,
+                               std::vector<int32_t>& out) {
   out.clear();
   if (!suggested.empty()) {
     sort_by_letter(suggested);
@@ -217,7 +218,8 @@ NodeView::Found NodeView::find(const std::vector<int32_t>& sizes, int32_t q, con
   int32_t at = -1, free = 0;
   for (const int32_t size : sizes) {
     if (at < 0 || free < size) {
-      at = at < 0 ? next_fit(0, std::numeric_limits<int32_t>::min(), size, q) : next_fit(nodes_[size_t(at)].cls, nodes_[size_t(at)].stamp + 1, size, q);
+      at = at < 0 ? next_fit(0, std::numeric_limits<int32_t>::min(), size, q)
+                  : next_fit(nodes_[size_t(at)].cls, nodes_[size_t(at)].stamp + 1, size, q);
       if (at < 0) {
         result = Found::nothing;
         break;

@@ -74,9 +74,9 @@ class NodeView {
   JournaledSet filled_;         // lists that are not empty
   std::vector<int32_t> dirty_;
   int32_t dirty_count_ = 0;
-  int32_t by_letter_ = 1;       // the order stands in letter_, not in the lists
+  int32_t by_letter_ = 1;  // the order stands in letter_, not in the lists
   std::vector<int32_t> letter_;
-  int32_t uses_ = -1;           // leaves in use by priority, of all nodes
+  int32_t uses_ = -1;  // leaves in use by priority, of all nodes
   std::vector<int32_t> moved_, cursor_, cursors_;
 };
 

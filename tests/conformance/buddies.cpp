@@ -54,7 +54,8 @@ void buddy(const Json& c, Tally& tally) {
     }
     if (difference.empty() && i < steps.size() && steps[i].contains("map") && steps[i]["map"] != map()) difference = where + map().dump();
   }
-  if (difference.empty() && c.at("expected").contains("final_map") && c["expected"]["final_map"] != map()) difference = "at the end: " + map().dump();
+  if (difference.empty() && c.at("expected").contains("final_map") && c["expected"]["final_map"] != map())
+    difference = "at the end: " + map().dump();
   tally.judged(c.at("id").get<std::string>(), difference);
 }
 
@@ -87,10 +88,10 @@ void cells(const Json& c, Tally& tally) {
     const Json& s = steps[i];
     if (s.contains("level") && (s["level"].is_null() ? block.size != 0 : block.size == 0 || s["level"] != block.level))
       difference = where + "level " + std::to_string(block.level);
-    else if (s.contains("gpus") && (s["gpus"].is_null() ? block.size != 0 : s["gpus"] != Json::array({block.at, block.at + block.size - 1})))
+    else if (s.contains("gpus") &&
+             (s["gpus"].is_null() ? block.size != 0 : s["gpus"] != Json::array({block.at, block.at + block.size - 1})))
       difference = where + "from " + std::to_string(block.at);
-    else if (s.contains("free") && s["free"] != lists())
-      difference = where + lists().dump();
+    else if (s.contains("free") && s["free"] != lists()) difference = where + lists().dump();
   }
   if (difference.empty() && c.at("expected").contains("final_free_lists") && c["expected"]["final_free_lists"] != lists())
     difference = "at the end: " + lists().dump();

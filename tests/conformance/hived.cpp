@@ -1,11 +1,12 @@
 // HiveD cases: whole histories of a cluster, pod by pod, with the state after each step.
+#include "parts/hived.hpp"
+
 #include <algorithm>
 #include <regex>
 #include <set>
 #include <sstream>
 
 #include "cases.hpp"
-#include "parts/hived.hpp"
 
 namespace conformance {
 
@@ -112,13 +113,16 @@ class Player {
 
   Json state() const {
     const CellForest& f = hived_->forest;
-    Json s = {{"free", Json::object()}, {"bad_free", Json::object()}, {"doomed", Json::object()}, {"preassigned_bindings", Json::object()},
-              {"leaf_states", Json::object()}, {"groups", Json::object()}, {"vc_free", Json::object()}, {"total_left", Json::object()}};
+    Json s = {{"free", Json::object()},        {"bad_free", Json::object()},
+              {"doomed", Json::object()},      {"preassigned_bindings", Json::object()},
+              {"leaf_states", Json::object()}, {"groups", Json::object()},
+              {"vc_free", Json::object()},     {"total_left", Json::object()}};
     for (const Chain& c : f.chains()) {
       for (int32_t l = 1; l <= c.top; l++) {
         const std::string& type = c.types[size_t(l)];
         for (int32_t i = 0; i < c.free[size_t(l)].size(); i++) s["free"][c.name][type].push_back(f.address(c.free[size_t(l)][i]));
-        for (int32_t i = 0; i < c.bad_free[size_t(l)].size(); i++) s["bad_free"][c.name][type].push_back(f.address(c.bad_free[size_t(l)][i]));
+        for (int32_t i = 0; i < c.bad_free[size_t(l)].size(); i++)
+          s["bad_free"][c.name][type].push_back(f.address(c.bad_free[size_t(l)][i]));
         s["total_left"][c.name][type] = c.left[size_t(l)];
         for (size_t v = 0; v < f.vcs().size(); v++)
           for (int32_t i = 0; i < c.doomed[v][size_t(l)].size(); i++) {
@@ -472,12 +476,11 @@ std::string judge(const Json& c) {
   std::unique_ptr<Player> p;
   try {
     p = std::make_unique<Player>(c);
-  } catch (const InputError& e) {
-    return c.value("expect_init", "ok") == "error" ? "" : std::string("start-up: ") + e.what();
-  }
+  } catch (const InputError& e) { return c.value("expect_init", "ok") == "error" ? "" : std::string("start-up: ") + e.what(); }
   if (c.value("expect_init", "ok") == "error") return "start-up: expected an error";
   if (c.contains("expect_initial_state"))
-    if (const std::string d = differs(c["expect_initial_state"], p->state(), strings(c, "initial_state_varies")); !d.empty()) return "at start: " + d;
+    if (const std::string d = differs(c["expect_initial_state"], p->state(), strings(c, "initial_state_varies")); !d.empty())
+      return "at start: " + d;
   size_t number = 0;
   for (const Json& e : c.at("events")) {
     const std::string where = "event " + std::to_string(number++) + " (" + e.at("op").get<std::string>() + "): ";
@@ -486,7 +489,8 @@ std::string judge(const Json& c) {
     const Json& x = e["expect"];
     const Json wanted = x.value("pods", Json::array());
     if (x.value("pods_vary", false)) {
-      if (x.contains("alternatives") && std::none_of(x["alternatives"].begin(), x["alternatives"].end(), [&](const Json& a) { return same(a, pods); }))
+      if (x.contains("alternatives") &&
+          std::none_of(x["alternatives"].begin(), x["alternatives"].end(), [&](const Json& a) { return same(a, pods); }))
         return where + "none of the alternatives: " + shorter(pods);
     } else if (!same(pods, wanted)) {
       return where + "expected " + shorter(wanted) + ", found " + shorter(pods);
@@ -517,9 +521,7 @@ void hived_defect(const Json& c, Tally& tally) {
       if (!pods.empty()) last = pods;
       broken = p.check();
     }
-  } catch (const std::exception& e) {
-    broken = e.what();
-  }
+  } catch (const std::exception& e) { broken = e.what(); }
   const std::string recommended = c.at("recommended_behaviour").get<std::string>();
   const std::string outcome = last.empty() ? "" : last.back().at("outcome").get<std::string>();
   std::smatch binds;
