@@ -123,6 +123,7 @@ class Cluster {
   const NodeIndex& index(uint32_t part = kNone) const {
     for (NodeId n : dirty_) {
       stale_[n] = 0;
+      if (follows_) note_change(n);
       index_->update(n);
       for (const auto& i : parts_)
         if (n >= i->begin() && n < i->end()) i->update(n);
@@ -130,6 +131,9 @@ class Cluster {
     dirty_.clear();
     return part == kNone ? *index_ : *parts_[part];
   }
+  /// For who keeps something by node: the nodes that changed since change number `from`, each as often as index() was asked in between,
+  /// in `nodes`; false when that is too long ago to be known, and all may have changed. `from` becomes the number to ask with next.
+  bool changed_since(uint64_t& from, std::vector<NodeId>& nodes) const;
   static constexpr int64_t kPlenty = std::numeric_limits<int64_t>::max() / 4;
 
   // ---- the plan's and the engine's
@@ -165,6 +169,7 @@ class Cluster {
   void touch(NodeId n) {
     if (!stale_[n]) stale_[n] = 1, dirty_.push_back(n);
   }
+  void note_change(NodeId n) const;
   template <class F>
   void edit(NodeId n, unsigned w, F f);  // f changes masks of a word; the free counts follow
   const Topology& topology_;
@@ -179,6 +184,9 @@ class Cluster {
   int64_t free_gpus_, free_draining_ = 0, installed_;
   mutable std::vector<uint8_t> stale_;
   mutable std::vector<NodeId> dirty_;
+  mutable std::vector<NodeId> changes_;  // the latest, once somebody has asked
+  mutable uint64_t changes_before_ = 1;  // how many came before them
+  mutable bool follows_ = false;
   std::unique_ptr<NodeIndex> index_;
   std::vector<std::unique_ptr<NodeIndex>> parts_;
 };

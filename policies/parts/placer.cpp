@@ -14,7 +14,6 @@ uint64_t lowest_bits(uint64_t m, unsigned k) {
   while (k--) rest &= rest - 1;
   return m & ~rest;
 }
-constexpr uint32_t kTasksOfPiece = std::numeric_limits<uint16_t>::max();
 }  // namespace
 
 Placer::Placer(const Topology& t) : nodes_(t.nodes()), most_gpus_(t.most_gpus()), topology_(t), stamp_(t.nodes()), slot_(t.nodes()) {
@@ -135,10 +134,7 @@ NodeId Placer::next(const Want& w, uint32_t count, NodeId from) const {
       from = next_suited(n, w);
       continue;
     }
-    // The index counts free GPUs; a node all of whose GPUs are broken has none, but is no place for other work either.
-    bool broken = count == 0 && topology_.gpus_of(n) > 0;
-    for (unsigned word = 0; broken && word < cluster_->words(n); word++) broken = cluster_->bad(n, word) == cluster_->all(n, word);
-    if (stamp_[n] != call_ && !broken && (w.shares.empty() || packs(n, w, most_))) return n;
+    if (stamp_[n] != call_ && !(count == 0 && broken(n)) && (w.shares.empty() || packs(n, w, most_))) return n;
     from = n + 1;
   }
   return kNone;
@@ -149,6 +145,24 @@ Placer::Spot Placer::lowest(const Want& w, NodeId from) const {
   for (uint32_t c = index_->count_from(w.gpus); c != kNone; c = index_->count_from(c + 1))
     if (const NodeId n = next(w, c, from); n < best.node) best = {c, n};
   return best;
+}
+
+/// A node all of whose GPUs are broken has none free, but is no place for other work either.
+bool Placer::broken(NodeId n) const {
+  bool all = topology_.gpus_of(n) > 0;
+  for (unsigned word = 0; all && word < cluster_->words(n); word++) all = cluster_->bad(n, word) == cluster_->all(n, word);
+  return all;
+}
+
+/// Whether a node that the job does not use yet holds `w`.
+bool Placer::holds(NodeId n, const Want& w) const {
+  if (!cluster_->usable(n)) return false;
+  const unsigned free = cluster_->free_now_count(n);
+  if (free < w.gpus || (w.need[kGpu] && !free && cluster_->longest_slice(n) < w.need[kGpu])) return false;
+  for (size_t k = 1; w.amounts && k < kMaxKinds; k++)
+    if (w.need[k] && w.need[k] > cluster_->free_amount(n, k)) return false;
+  if (!w.typed.empty() && !suits(n, w)) return false;
+  return !(free == 0 && broken(n)) && (w.shares.empty() || packs(n, w, most_));
 }
 
 /// Tasks of `w` that the rest of the node holds.
@@ -197,19 +211,30 @@ uint32_t Placer::best_gpu(NodeId n, uint32_t milli) const {
 }
 
 /// The same on a node that the job uses already.
-uint32_t Placer::take_share(Used& u, uint32_t milli) {
+uint32_t Placer::slice_for(const Used& u, uint32_t milli) {
   uint32_t best = kNone;
   for (uint32_t i = u.slices; i != kNone; i = slices_[i].next) {
     const Slice& s = slices_[i];
     if (s.left < int32_t(milli)) continue;
     if (best == kNone || s.left < slices_[best].left || (s.left == slices_[best].left && s.gpu < slices_[best].gpu)) best = i;
   }
-  if (best == kNone) {  // the lowest free GPU that the job has not taken
-    unsigned taken = cluster_->free_now_count(u.node) - u.gpus, word = 0;
-    for (; taken >= unsigned(std::popcount(cluster_->free_now(u.node, word))); word++) taken -= unsigned(std::popcount(cluster_->free_now(u.node, word)));
-    uint64_t free = cluster_->free_now(u.node, word);
-    while (taken--) free &= free - 1;
-    slices_.push_back({word * 64 + unsigned(std::countr_zero(free)), u.slices, kMilli});
+  return best;
+}
+
+/// The lowest free GPU that the job has not taken: it takes them in order.
+uint32_t Placer::free_gpu(const Used& u) const {
+  unsigned taken = cluster_->free_now_count(u.node) - u.gpus, word = 0;
+  for (; taken >= unsigned(std::popcount(cluster_->free_now(u.node, word))); word++)
+    taken -= unsigned(std::popcount(cluster_->free_now(u.node, word)));
+  uint64_t free = cluster_->free_now(u.node, word);
+  while (taken--) free &= free - 1;
+  return word * 64 + unsigned(std::countr_zero(free));
+}
+
+uint32_t Placer::take_share(Used& u, uint32_t milli) {
+  uint32_t best = slice_for(u, milli);
+  if (best == kNone) {
+    slices_.push_back({free_gpu(u), u.slices, kMilli});
     best = u.slices = uint32_t(slices_.size() - 1);
     u.gpus--;
   }
@@ -262,6 +287,11 @@ bool Placer::place(const View& now, const Plan& plan, JobId j, const Shape& s, c
   most_ = most;
   chosen_.clear();
   out_.clear();
+  if (strict && chooses() && s.nodes != Nodes::whole) {
+    if (!choose(now, j, now.job(j).shape, s, a, most)) return false;
+    emit();
+    return true;
+  }
   draw(now, j, 0);
   if (a.simple && (!a.limited || strict)) {  // the common case: one task on one node
     const Want* w = &a.groups[0];
@@ -288,19 +318,7 @@ bool Placer::place(const View& now, const Plan& plan, JobId j, const Shape& s, c
     const Want w = relaxed(most ? a.all : a.least, relax);
     const Spot at = w.nothing ? lowest(w, 0) : seek(w, begin(w));
     if (at.node == kNone) return false;
-    const uint32_t u = w.need[kGpu] ? use(at.node, at.count) : kNone;
-    for (uint32_t i = 0; i < s.groups.size(); i++) {
-      const TaskGroup& g = s.groups[i];
-      const uint32_t tasks = most ? g.max_tasks : g.min_tasks;
-      if (tasks > kTasksOfPiece) return false;
-      if (!tasks) continue;
-      if (g.gpu_milli()) {
-        choose_shares(used_[u], i, g.gpu_milli(), tasks);
-      } else {
-        if (u != kNone) used_[u].gpus -= tasks * g.gpus;
-        chosen_.push_back({at.node, i, tasks, tasks * g.gpus});
-      }
-    }
+    if (!put_all(at.node, s, most, w.need[kGpu] != 0)) return false;
   } else {
     for (uint32_t i = 0; i < s.groups.size(); i++) {
       const TaskGroup& g = s.groups[i];
@@ -310,6 +328,33 @@ bool Placer::place(const View& now, const Plan& plan, JobId j, const Shape& s, c
   }
   emit();
   return true;
+}
+
+/// All tasks on one node that holds them.
+bool Placer::put_all(NodeId n, const Shape& s, bool most, bool shares) {
+  const uint32_t u = shares ? use(n, cluster_->free_now_count(n)) : kNone;
+  for (uint32_t i = 0; i < s.groups.size(); i++) {
+    const TaskGroup& g = s.groups[i];
+    const uint32_t tasks = most ? g.max_tasks : g.min_tasks;
+    if (tasks > kTasksOfPiece) return false;
+    if (!tasks) continue;
+    if (g.gpu_milli()) {
+      choose_shares(used_[u], i, g.gpu_milli(), tasks);
+    } else {
+      if (u != kNone) used_[u].gpus -= tasks * g.gpus;
+      chosen_.push_back({n, i, tasks, tasks * g.gpus});
+    }
+  }
+  return true;
+}
+
+/// Tasks of a group on a used node.
+void Placer::take(uint32_t u, uint32_t group, const TaskGroup& g, const Want& w, uint32_t tasks) {
+  Used& x = used_[u];
+  x.gpus -= tasks * w.gpus, x.slots -= tasks;
+  for (size_t k = 1; k < kMaxKinds; k++) x.left[k] -= tasks * w.need[k];
+  if (g.gpu_milli()) choose_shares(x, group, g.gpu_milli(), tasks);
+  else chosen_.push_back({x.node, group, tasks, tasks * g.gpus});
 }
 
 bool Placer::place_group(const View& now, JobId j, const TaskGroup& g, uint32_t group, const Want& w, uint32_t tasks, bool each) {
@@ -359,10 +404,7 @@ bool Placer::place_group(const View& now, JobId j, const TaskGroup& g, uint32_t 
       fresh = seek(w, after(fresh));
     }
     const uint32_t here = each || !stays() ? 1 : uint32_t(std::min<uint64_t>(tasks, fits(used_[u], w)));
-    used_[u].gpus -= here * w.gpus, used_[u].slots -= here;
-    for (size_t k = 1; k < kMaxKinds; k++) used_[u].left[k] -= here * w.need[k];
-    if (g.gpu_milli()) choose_shares(used_[u], group, g.gpu_milli(), here);
-    else chosen_.push_back({used_[u].node, group, here, here * g.gpus});
+    take(u, group, g, w, here);
     tasks -= here;
     if (draw(now, j, tasks)) fresh = restart();
     else wait(u);

@@ -66,6 +66,7 @@ class Placer {
   /// Called before a job is placed (task 0) and before each further task; true: the order is another one now.
   virtual bool draw(const View&, JobId, unsigned /*task*/) { return false; }
 
+  const Cluster& cluster() const { return *cluster_; }
   const NodeIndex& index() const { return *index_; }
   uint32_t nodes() const { return nodes_; }
   uint32_t most_gpus() const { return most_gpus_; }
@@ -74,7 +75,6 @@ class Placer {
   /// Lowest node >= `from` whatever its count, or kNone.
   Spot lowest(const Want& w, NodeId from) const;
 
- private:
   /// A shape's wants, drawn up when it is first met.
   struct Ask {
     bool built = false, simple = false;  // simple: one group, one task, one node, GPUs only
@@ -101,6 +101,27 @@ class Placer {
     uint32_t gpu = kNone;  // of a share
     uint32_t milli = 0;
   };
+  static constexpr uint32_t kTasksOfPiece = std::numeric_limits<uint16_t>::max();
+  // ---- for placers that choose in a way of their own
+  /// Whether choose() places jobs whose tasks choose nodes, and those that want one node.
+  virtual bool chooses() const { return false; }
+  /// Places all of a job on what is free now: put_all() on one node, or take() on nodes that use_once() gave. False: it does not fit.
+  virtual bool choose(const View&, JobId, ShapeId, const Shape&, const Ask&, bool /*most*/) { return false; }
+  /// Which cut GPU of a node that the job uses a share goes to: its place among slices, or kNone for the lowest free GPU.
+  virtual uint32_t slice_for(const Used& u, uint32_t milli);
+  bool holds(NodeId n, const Want& w) const;
+  bool suits(NodeId n, const Want& w) const;
+  uint64_t fits(const Used& u, const Want& w) const;
+  uint32_t use_once(NodeId n) { return stamp_[n] == call_ ? slot_[n] : use(n, cluster_->free_now_count(n)); }
+  void take(uint32_t u, uint32_t group, const TaskGroup& g, const Want& w, uint32_t tasks);
+  bool put_all(NodeId n, const Shape& s, bool most, bool shares);
+  bool place_group(const View& now, JobId j, const TaskGroup& g, uint32_t group, const Want& w, uint32_t tasks, bool each);
+  Used& used(uint32_t u) { return used_[u]; }
+  uint32_t used_count() const { return uint32_t(used_.size()); }
+  const Slice& slice(uint32_t i) const { return slices_[i]; }
+  uint32_t free_gpu(const Used& u) const;
+
+ private:
   struct Waiting {  // a used node with room for more
     uint64_t rank;
     uint32_t used;
@@ -108,19 +129,17 @@ class Placer {
   };
   const Ask& ask(const View& now, ShapeId s);
   bool place(const View& now, const Plan& plan, JobId j, const Shape& s, const Ask& a, bool most, Relax relax);
-  bool place_group(const View& now, JobId j, const TaskGroup& g, uint32_t group, const Want& w, uint32_t tasks, bool each);
   bool place_whole(const Shape& s, const Want& w);
   Want relaxed(const Want& w, Relax r) const;
-  bool suits(NodeId n, const Want& w) const;
   NodeId next_suited(NodeId n, const Want& w) const;
-  uint64_t fits(const Used& u, const Want& w) const;
+  bool broken(NodeId n) const;
+  uint32_t best_gpu(NodeId n, uint32_t milli) const;
   uint32_t use(NodeId n, uint32_t free);
   bool packs(NodeId n, const Want& w, bool most) const;
   uint32_t take_share(Used& u, uint32_t milli);
   void choose_shares(Used& u, uint32_t group, uint32_t milli, uint32_t tasks) {
     for (; tasks; tasks--) chosen_.push_back({u.node, group, 1, 0, take_share(u, milli), milli});
   }
-  uint32_t best_gpu(NodeId n, uint32_t milli) const;
   void emit();
 
   uint32_t nodes_, most_gpus_;
@@ -144,7 +163,9 @@ class Placer {
 
 /// Names of the placers.
 std::span<const PartInfo> placers();
-/// The placer called `name`. `seed` is the run's.
+/// The placer called `name`.
+std::unique_ptr<Placer> make_placer(std::string_view name, const PolicyInput& in);
+/// The same without parameters, for a trace without jobs.
 std::unique_ptr<Placer> make_placer(std::string_view name, const Topology& t, uint64_t seed);
 
 }  // namespace muster

@@ -67,6 +67,22 @@ int32_t Cluster::longest_slice(NodeId n) const {
   return most;
 }
 
+void Cluster::note_change(NodeId n) const {
+  changes_.push_back(n);
+  if (const size_t most = 4 * size_t{topology_.nodes()} + 1024; changes_.size() > 2 * most) {  // whoever is that far behind looks at all nodes anyway
+    changes_.erase(changes_.begin(), changes_.begin() + ptrdiff_t(most));
+    changes_before_ += most;
+  }
+}
+
+bool Cluster::changed_since(uint64_t& from, std::vector<NodeId>& nodes) const {
+  const bool known = follows_ && from >= changes_before_;
+  if (known) nodes.assign(changes_.begin() + ptrdiff_t(from - changes_before_), changes_.end());
+  follows_ = true;
+  from = changes_before_ + changes_.size();
+  return known;
+}
+
 bool Cluster::suits(NodeId n, const TaskGroup& g) const {
   const NodeKind& kind = topology_.kind(n);
   if (g.gpus > kind.gpus || (g.gpu_milli() && !kind.gpus)) return false;
