@@ -287,7 +287,7 @@ TEST(Trace, RequestsAndShapes) {
   EXPECT_EQ(a.nodes, Nodes::any);
   EXPECT_FALSE(a.fixed);
   EXPECT_EQ(a.total_gpus, 8U);
-  EXPECT_EQ(a.groups[0].gpu_type, "A100");
+  EXPECT_EQ(a.groups[0].gpu_types, std::vector<std::string>{"A100"});
   EXPECT_EQ(a.groups[0].per_task[kGpu], 2000);
   EXPECT_EQ(a.groups[0].per_task[kCpu], 1500);
   EXPECT_EQ(a.groups[0].per_task[kMem], 1);  // a tenth of a MiB, rounded up
