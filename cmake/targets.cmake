@@ -4,12 +4,13 @@ find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(pugixml REQUIRED)
+find_package(yaml-cpp REQUIRED)
 find_package(Threads REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 
 # Core: no thread, no clock. Header-only libraries are needed to build it, not to link it, hence BUILD_INTERFACE.
 muster_sources(sources src/text src/topology src/workload src/engine src/model src/metrics src/data)
-list(FILTER sources EXCLUDE REGEX "/topology/import/")
+list(FILTER sources EXCLUDE REGEX "/topology/import/|/text/yaml_")
 add_library(muster_core STATIC ${sources})
 add_library(muster::core ALIAS muster_core)
 target_compile_features(muster_core PUBLIC cxx_std_20)
@@ -30,17 +31,18 @@ target_include_directories(muster_policies PRIVATE ${PROJECT_SOURCE_DIR}/policie
 target_link_libraries(muster_policies PUBLIC muster_core)
 muster_flags(muster_policies)
 
-# The importers are in the app, since the core has no use for XML.
+# The importers are in the app, since the core has no use for XML and YAML.
 muster_sources(sources src/files src/report src/cli src/topology/import src/reproduce src/explain)
 list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
 if(NOT sources)
   muster_sources(sources)
 endif()
+list(APPEND sources ${PROJECT_SOURCE_DIR}/src/text/yaml_config.cpp)
 add_library(muster_app STATIC ${sources})
 target_include_directories(muster_app PUBLIC ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(muster_app PRIVATE MUSTER_VERSION="${PROJECT_VERSION}")
 target_link_libraries(muster_app PUBLIC muster_core muster_policies PRIVATE nlohmann_json::nlohmann_json CLI11::CLI11 fmt::fmt
-                                                                           pugixml::pugixml
+                                                                           pugixml::pugixml yaml-cpp
                                                                            Threads::Threads)
 muster_flags(muster_app)
 

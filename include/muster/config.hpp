@@ -45,6 +45,14 @@ inline const Config* Config::find(std::string_view name) const {
   return nullptr;
 }
 
+/// A parameter of a policy, part or model.
+struct Parameter {
+  std::string name;
+  std::string fallback;              ///< default, as text
+  std::string help;
+  std::vector<std::string> allowed;  ///< empty: anything of the default's form
+};
+
 /// The name nearest to `word` among `known` (edit distance at most 3 and less than half its length), or empty.
 std::string nearest_name(std::string_view word, std::span<const std::string_view> known);
 

@@ -94,10 +94,19 @@ struct LifeCosts {
 
 enum class Fate : uint8_t { done, failed, cancelled };  ///< how the job ends by itself when its work is over
 
+/// What the GPUs of a job say to each other. Nothing stated: it runs at full speed wherever it is (the model `levels` alone slows it all the same).
+struct Communication {
+  int64_t gradient_bytes = 0;         ///< that every GPU has for all others at the end of an iteration; 0: not stated
+  Duration compute = 0;               ///< of one iteration on one GPU; 0: not stated
+  uint32_t model = 0;                 ///< what is trained, index into Workload::models; 0: not stated
+  int64_t sensitivity = kFullSpeed;   ///< how much of a slowdown by distance it feels, in millionths
+  friend bool operator==(const Communication&, const Communication&) = default;
+};
+
 /// What is true. Only the engine sees it.
 struct JobTruth {
   Duration work = 0;     ///< run time at full speed; for jobs with min < max tasks: times max_tasks is shared by the tasks held. kNever: open ended
-  uint32_t costs = 0;    ///< index into Workload::costs
+  uint32_t costs = 0;    ///< index into Workload::costs and Workload::communication
   Fate fate = Fate::done;
 };
 
@@ -130,11 +139,15 @@ struct Workload {
   Names names;                    ///< ids as the trace has them; same length
   std::vector<Shape> shapes;
   std::vector<LifeCosts> costs{LifeCosts{}};
+  std::vector<Communication> communication;  ///< as long as costs, or empty: no job states any
+  Names models;                   ///< by Communication::model; the first has no name
   Names tenants, queues;          ///< by TenantId, QueueId; at least one each (an empty name when the trace has none)
   Names tags;                     ///< by Shape::apart; the first is empty
   std::vector<std::string> resources;  ///< names of the amounts from kind 3 on in `shapes`, until fit_shapes() gives them the topology's kinds
   Time origin = 0;                ///< what was taken off all times: the trace's first submit, in its own clock
   std::string origin_text;        ///< as the trace wrote it, when it was a date
+
+  Communication communication_of(JobId j) const { return communication.empty() ? Communication{} : communication[truths[j].costs]; }
 };
 
 /// Turns rows that state only GPUs into what they mean on `t` (one task on one node, or wholly free nodes): DESIGN's gang rule.

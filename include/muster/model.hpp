@@ -1,5 +1,7 @@
 // How fast, and at what cost.
 #pragma once
+#include <vector>
+
 #include "muster/job.hpp"
 #include "muster/share.hpp"
 
@@ -7,12 +9,17 @@ namespace muster {
 
 class Cluster;
 
-/// What running somewhere costs. The defaults are the null model: exact textbook arithmetic.
+/// What running somewhere costs. The defaults are the null model: exact textbook arithmetic. One object serves one run.
 class Model {
  public:
   virtual ~Model() = default;
-  /// Millionths of full speed of a job that holds `at`, at least its minimum.
+  /// Millionths of full speed of a job that computes on `at`, which is at least its minimum. Asked when it begins to, and at the end of
+  /// every instant for jobs that computes() named or that share a GPU with a change.
   virtual int64_t speed(JobId, Pieces /*at*/, const Cluster&) const { return kFullSpeed; }
+  /// Told before speed() is asked: from now on the job computes on `at`; empty: no longer. A model in which jobs slow each other keeps
+  /// account here of who uses what, at a cost that follows the change, and appends to `others` every job whose speed may be another one
+  /// now. The order of `others` is free, repeats too.
+  virtual void computes(JobId, Pieces /*at*/, std::vector<JobId>& /*others*/) {}
   /// Start-up beyond the job's own start and restart cost.
   virtual Duration start_up(JobId, Pieces /*at*/, bool /*first*/) const { return 0; }
 };

@@ -143,14 +143,6 @@ class Policy {
   virtual void schedule(const View& now, Plan& plan) = 0;
 };
 
-/// A parameter of a policy or part.
-struct Parameter {
-  std::string name;
-  std::string fallback;              ///< default, as text
-  std::string help;
-  std::vector<std::string> allowed;  ///< empty: anything of the default's form
-};
-
 /// What a policy is made from.
 struct PolicyInput {
   const Topology& topology;

@@ -39,6 +39,7 @@ enum class What : uint8_t {
   fault, repair, cordon, uncordon, capacity,  ///< of devices: broke, came back, to be emptied, usable again, added or removed
   quota, priority,                            ///< scripted changes
   reshape, reshaped,                          ///< a GPU's MIG geometry: repartition begins, is done
+  speed,     ///< of a running job, changed by what others do
   note,      ///< what a policy wants measured
   wake,      ///< the policy's alarm rang (an event only, not a record)
 };
@@ -79,7 +80,7 @@ struct Record {
   Duration lost_time = 0;       ///< run time re-labelled as lost by this record
   Duration grace = 0;           ///< of a notice
   Pieces pieces{};              ///< the placement (start, claim, run, resize, end) or what was given up or broke (preempt, drained, lost, fault)
-  int64_t speed = 0;            ///< millionths, with run and resize
+  int64_t speed = 0;            ///< millionths, with start, run, resize and speed; an elastic job's is times its tasks
   const TimeParts* time = nullptr;       ///< with end
   std::string_view kind{};               ///< of a note; the target of quota
   std::span<const NoteField> fields{};   ///< of a note

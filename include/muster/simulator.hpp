@@ -22,7 +22,7 @@ struct ScriptedEvent {
 };
 
 struct RunOptions {
-  const Model* model = nullptr;        ///< null: exact textbook arithmetic
+  Model* model = nullptr;              ///< null: exact textbook arithmetic
   std::vector<ScriptedEvent> events;   ///< any order; equal times keep theirs
   Time until = kNever;                 ///< cuts the run; who has not ended by then is unfinished
   Duration repartition_time = 4 * kSecond;

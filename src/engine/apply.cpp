@@ -85,6 +85,7 @@ void Simulator::Engine::change(Edit& e) {
   const Held next = l.at;
   l.at = e.old;  // time and progress up to now belong to what it held
   settle(j);
+  stops_computing(j);
   int64_t held = count(j, false);
   l.at = next;
   if (was == State::claimed) std::erase(claimed, j);

@@ -70,15 +70,29 @@ void Simulator::Engine::settle(JobId j) {
   r.risk_run = run, r.risk_write = write, r.risk_work = std::min(done, credit(run)), r.risk_computed = Int128(run) * rate;
 }
 
-/// Arms the timer of its end, or of its time limit if that comes first.
+/// It computes from now on, or on other devices than before.
 void Simulator::Engine::forecast(JobId j) {
   Live& l = w.live[j];
+  if (options.model) options.model->computes(j, PieceStore::pieces(l.at), disturbed);
+  l.speed = speed_of(j);
+  arm_end(j);
+}
+
+int64_t Simulator::Engine::speed_of(JobId j) const {
+  const Pieces at = PieceStore::pieces(w.live[j].at);
+  const int64_t speed = options.model ? options.model->speed(j, at, w.cluster) : kFullSpeed;
+  return w.shape(j).fixed ? speed : speed * tasks_of(at);  // the work of an elastic job is counted in task-microseconds
+}
+
+void Simulator::Engine::stops_computing(JobId j) {
+  if (options.model && w.live[j].state == State::running) options.model->computes(j, {}, disturbed);
+}
+
+/// Arms the timer of its end, or of its time limit if that comes first.
+void Simulator::Engine::arm_end(JobId j) {
+  Live& l = w.live[j];
   const Job& job = w.job(j);
-  const Shape& s = w.shape(j);
-  const Pieces at = PieceStore::pieces(l.at);
-  int64_t speed = options.model ? options.model->speed(j, at, w.cluster) : kFullSpeed;
-  if (!s.fixed) speed *= tasks_of(at);  // its work is counted in task-microseconds
-  l.speed = speed;
+  const int64_t speed = l.speed;
   l.timer = 0;
   Time due = kNever;
   if (speed > 0 && l.left != kNever) {
@@ -117,6 +131,7 @@ TimeParts Simulator::Engine::parts(JobId j) const {
 void Simulator::Engine::end(JobId j, State s, Reason reason) {
   Live& l = w.live[j];
   settle(j);
+  stops_computing(j);
   if (s == State::done || s == State::unfinished || s == State::failed) keep_risk(j);
   const bool waited = l.state == State::queued || l.state == State::claimed;
   int64_t held = count(j, false);
@@ -157,7 +172,7 @@ void Simulator::Engine::end(JobId j, State s, Reason reason) {
   devices_back = true;
 }
 
-/// Notes who shares a GPU with these pieces; reforecast() looks at them once the instant is over.
+/// Notes who shares a GPU with these pieces; reforecast() looks at them, and at those the model named, once the instant is over.
 void Simulator::Engine::disturb(JobId j, Pieces p) {
   if (!options.model) return;
   for (const Piece& q : p)
@@ -169,8 +184,16 @@ void Simulator::Engine::disturb(JobId j, Pieces p) {
 void Simulator::Engine::reforecast() {
   std::sort(disturbed.begin(), disturbed.end());
   disturbed.erase(std::unique(disturbed.begin(), disturbed.end()), disturbed.end());
-  for (JobId j : disturbed)
-    if (w.live[j].state == State::running) settle(j), forecast(j);
+  for (JobId j : disturbed) {
+    Live& l = w.live[j];
+    if (l.state != State::running) continue;
+    const int64_t speed = speed_of(j);
+    if (speed == l.speed) continue;
+    settle(j);
+    l.speed = speed;
+    arm_end(j);
+    if (!observers.empty()) record(What::speed, j, l.at).speed = speed;
+  }
   disturbed.clear();
 }
 

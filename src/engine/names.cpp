@@ -71,6 +71,7 @@ std::string_view to_text(What w) {
     case What::priority: return "priority";
     case What::reshape: return "reshape";
     case What::reshaped: return "reshaped";
+    case What::speed: return "speed";
     case What::note: return "note";
     case What::wake: return "wake";
   }

@@ -80,6 +80,11 @@ struct RecordWriter::Impl {
     number_or_none("start_cost_us", c.start_cost, 0);
     number_or_none("restart_cost_us", c.restart_cost, 0);
     number_or_none("gives_back_after_us", c.gives_back_after, kNever);
+    const Communication talk = workload->communication_of(j);
+    number_or_none("gradient_bytes", talk.gradient_bytes, 0);
+    number_or_none("compute_us", talk.compute, 0);
+    if (talk.model) text("model", workload->models[talk.model]);
+    number_or_none("sensitivity_ppm", talk.sensitivity, kFullSpeed);
   }
 
   void time(const TimeParts& t) {
@@ -106,7 +111,7 @@ struct RecordWriter::Impl {
     number_or_none("capacity_mgpu", r.capacity, 0);
     number_or_none("lost_us", r.lost_time, 0);
     number_or_none("grace_us", r.grace, 0);
-    if (r.speed != 0 || r.what == What::run || r.what == What::resize) number("speed_ppm", r.speed);
+    if (r.speed != 0 || r.what == What::run || r.what == What::resize || r.what == What::speed) number("speed_ppm", r.speed);
     if (!r.pieces.empty()) text("pieces", to_text(*topology, r.pieces));
     if (r.time) time(*r.time);
     if (!r.kind.empty()) text("kind", r.kind);

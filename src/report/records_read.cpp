@@ -217,6 +217,7 @@ class RecordReader {
     out_.workload = std::make_unique<Workload>();
     Workload& w = *out_.workload;
     w.jobs.resize(jobs), w.truths.resize(jobs);
+    models_(w.models, {});
     w.origin = field("origin_us").as_integer(std::numeric_limits<int64_t>::min(), kMost);
     w.origin_text = field("origin_text").as_text();
     w.costs.clear();
@@ -280,11 +281,12 @@ class RecordReader {
   }
 
   struct Submit {
-    std::string_view id, user, queue, fate, apart, groups;
+    std::string_view id, user, queue, fate, apart, groups, model;
     Shape shape;
     Job job;
     JobTruth truth{kNever, 0, Fate::done};
     LifeCosts costs;
+    Communication talk;
 
     bool read(Scanner& s, std::string_view key) {
       if (key == "id") id = s.string();
@@ -317,6 +319,10 @@ class RecordReader {
       else if (key == "start_cost_us") costs.start_cost = s.duration();
       else if (key == "restart_cost_us") costs.restart_cost = s.duration();
       else if (key == "gives_back_after_us") costs.gives_back_after = s.duration();
+      else if (key == "gradient_bytes") talk.gradient_bytes = s.duration();
+      else if (key == "compute_us") talk.compute = s.duration();
+      else if (key == "model") model = s.string();
+      else if (key == "sensitivity_ppm") talk.sensitivity = s.duration();
       else return false;
       return true;
     }
@@ -369,7 +375,9 @@ class RecordReader {
     for (const uint32_t n : {uint32_t(shape.nodes), shape.total_gpus, shape.apart, uint32_t(shape.numa)}) key += std::to_string(n) + ' ';
     const auto [at, fresh] = shapes_.emplace(std::move(key), ShapeId(w.shapes.size()));
     if (fresh) w.shapes.push_back(std::move(submit.shape));
-    if (w.costs.empty() || w.costs.back() != submit.costs) w.costs.push_back(submit.costs);
+    if (!submit.model.empty()) submit.talk.model = models_(w.models, submit.model);
+    if (w.costs.empty() || w.costs.back() != submit.costs || w.communication.back() != submit.talk)
+      w.costs.push_back(submit.costs), w.communication.push_back(submit.talk);
     submit.job.shape = at->second;
     submit.truth.costs = uint32_t(w.costs.size() - 1);
     w.jobs[r.job] = submit.job;
@@ -480,7 +488,7 @@ class RecordReader {
   EnumNames<What> whats_{unsigned(What::wake) + 1};
   EnumNames<State> states_{unsigned(State::unfinished) + 1};
   EnumNames<Reason> reasons_{unsigned(Reason::policy) + 1};
-  Interned tenants_, queues_, tags_;
+  Interned tenants_, queues_, tags_, models_;
   std::map<std::string, ShapeId> shapes_;  // by what a submit record says of it
   std::vector<uint8_t> seen_;  // by job: 1 submitted, 2 ended
   uint64_t number_ = 0, submitted_ = 0, ended_ = 0;

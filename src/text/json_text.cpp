@@ -26,6 +26,16 @@ void append_escape(std::string& out, unsigned code) {
 
 }  // namespace
 
+size_t utf8_prefix(std::string_view s) {
+  size_t at = 0;
+  while (at < s.size()) {
+    const size_t n = sequence(s.substr(at));
+    if (n == 0) break;
+    at += n;
+  }
+  return at;
+}
+
 void append_int(std::string& out, int64_t v) {
   char digits[24];
   out.append(digits, std::to_chars(digits, digits + sizeof digits, v).ptr);

@@ -15,6 +15,9 @@ void append_int(std::string& out, Int128 v);
 /// null.
 void append_number(std::string& out, double v);
 
+/// How much of `s` from its front is UTF-8 (overlong forms and surrogates are not).
+size_t utf8_prefix(std::string_view s);
+
 /// What becomes of bytes that are no UTF-8.
 enum class BadBytes : uint8_t {
   replace,  ///< U+FFFD, for files that others read

@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-enum class Measure : uint8_t { word, count, time, memory, cpu, rate };
+enum class Measure : uint8_t { word, count, time, memory, bytes, cpu, rate, ratio };
 
 struct Alias {
   std::string_view name;  // lower case, '_' between words, without a unit
@@ -69,6 +69,11 @@ constexpr Alias kAliases[] = {
     {"start_cost", Field::start_cost}, {"startup_cost", Field::start_cost},
     {"restart_cost", Field::restart_cost}, {"restart_penalty", Field::restart_cost},
     {"gives_back_after", Field::gives_back_after},
+    {"gradient", Field::gradient}, {"gradients", Field::gradient}, {"gradient_size", Field::gradient}, {"grad_size", Field::gradient},
+    {"model_size", Field::gradient},
+    {"compute", Field::compute}, {"compute_time", Field::compute}, {"iteration_compute", Field::compute}, {"step_time", Field::compute},
+    {"model", Field::model}, {"model_name", Field::model}, {"job_type", Field::model}, {"network", Field::model},
+    {"sensitivity", Field::sensitivity}, {"comm_sensitivity", Field::sensitivity}, {"locality_sensitivity", Field::sensitivity},
     {"fate", Field::fate}, {"status", Field::fate}, {"state", Field::fate}, {"job_state", Field::fate},
     {"gpu_mem", Field::unsupported}, {"gpu_mem_mib_per_device", Field::unsupported}, {"devices", Field::unsupported},
     {"gpu_milli", Field::unsupported}, {"gpu_share", Field::unsupported}, {"pin", Field::unsupported},
@@ -88,7 +93,10 @@ Measure measure_of(Field f) {
     case Field::checkpoint_cost:
     case Field::start_cost:
     case Field::restart_cost:
-    case Field::gives_back_after: return Measure::time;
+    case Field::gives_back_after:
+    case Field::compute: return Measure::time;
+    case Field::gradient: return Measure::bytes;
+    case Field::sensitivity: return Measure::ratio;
     case Field::memory:
     case Field::unsupported: return Measure::memory;
     case Field::cpus: return Measure::cpu;
@@ -114,6 +122,7 @@ constexpr Ending kEndings[] = {
     {"_h", Measure::time, {3'600'000'000, 1}},  {"_hours", Measure::time, {3'600'000'000, 1}},  {"_kib", Measure::memory, {1, 1024}},
     {"_mib", Measure::memory, {1, 1}},          {"_gib", Measure::memory, {1024, 1}},           {"_tib", Measure::memory, {1024 * 1024, 1}},
     {"_mb", Measure::memory, {1'000'000, 1'048'576}}, {"_gb", Measure::memory, {1'000'000'000, 1'048'576}},
+    {"_bytes", Measure::memory, {1, 1'048'576}}, {"_kb", Measure::memory, {1'000, 1'048'576}},
     {"_milli", Measure::cpu, {1, 1}},           {"_mbit", Measure::rate, {1, 1}},               {"_mbps", Measure::rate, {1, 1}},
     {"_gbit", Measure::rate, {1000, 1}},        {"_gbps", Measure::rate, {1000, 1}},
 };
@@ -123,6 +132,7 @@ Scale usual_scale(Field f) {
     case Measure::time: return {kSecond, 1};
     case Measure::memory: return {1024, 1};
     case Measure::cpu: return {kMilli, 1};
+    case Measure::ratio: return {kFullSpeed, 1};
     default: return {1, 1};
   }
 }
@@ -142,6 +152,18 @@ std::string words_apart(std::string_view name) {
     s += before = c;
   }
   return plain(s);
+}
+
+/// Whether a unit is one of the field: bytes are stated as memory is.
+bool suits(Measure unit, Field f) {
+  const Measure m = measure_of(f);
+  return unit == (m == Measure::bytes ? Measure::memory : m);
+}
+
+/// What a unit counts in a field: bytes are kept as they are, memory in MiB.
+Scale scale_of(const Ending& e, Field f) {
+  constexpr int64_t kMiB = 1'048'576;
+  return measure_of(f) == Measure::bytes ? Scale{e.scale.num * (kMiB / e.scale.den), 1} : e.scale;
 }
 
 const Ending* ending_of(std::string_view name) {
@@ -166,7 +188,7 @@ Meaning meaning_of_words(std::string_view name) {
   if (m.alias) return m;
   if (const Ending* e = ending_of(name)) {
     m.alias = find_alias(name.substr(0, name.size() - e->text.size()));
-    if (m.alias && measure_of(m.alias->field) != e->measure) m.alias = nullptr;
+    if (m.alias && !suits(e->measure, m.alias->field)) m.alias = nullptr;
     m.ending = e;
   }
   return m;
@@ -214,8 +236,8 @@ Columns find_columns(std::span<const std::string_view> header, std::span<const s
   std::array<bool, kFields> mapped{};
   const auto use = [&](Field f, uint32_t column, const Ending* ending) {
     c.at[size_t(f)] = column;
-    c.unit_stated[size_t(f)] = ending && ending->measure == measure_of(f);
-    c.scale[size_t(f)] = c.unit_stated[size_t(f)] ? ending->scale : usual_scale(f);
+    c.unit_stated[size_t(f)] = ending && suits(ending->measure, f);
+    c.scale[size_t(f)] = c.unit_stated[size_t(f)] ? scale_of(*ending, f) : usual_scale(f);
     taken[column] = true;
   };
   for (const auto& [native, column] : maps) {

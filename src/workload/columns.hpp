@@ -17,7 +17,8 @@ namespace muster {
 enum class Field : uint8_t {
   id, tenant, queue, submit, gpus, tasks, min_tasks, gpus_per_task, nodes, duration, start, end, estimate, time_limit, priority, cpus,
   memory, deadline, earliest_start, gpu_type, driver, cuda, labels, locality, preferred_level, spread, anti_affinity, numa,
-  checkpoint_interval, checkpoint_cost, start_cost, restart_cost, gives_back_after, fate, unsupported, none,
+  checkpoint_interval, checkpoint_cost, start_cost, restart_cost, gives_back_after, gradient, compute, model, sensitivity, fate, unsupported,
+  none,
 };
 inline constexpr size_t kFields = size_t(Field::none);
 
@@ -25,7 +26,7 @@ inline constexpr size_t kFields = size_t(Field::none);
 struct Columns {
   static constexpr uint32_t kAbsent = ~uint32_t{0};
   std::array<uint32_t, kFields> at;              ///< index of the column, or kAbsent
-  std::array<Scale, kFields> scale;              ///< what a bare number of the column counts, in ticks, MiB or milli-CPU
+  std::array<Scale, kFields> scale;              ///< what a bare number of the column counts, in ticks, MiB, bytes, milli-CPU or millionths
   std::array<bool, kFields> unit_stated{};       ///< by the name's ending
   std::vector<std::string> names;                ///< all, as the file has them
   std::vector<uint32_t> unsupported;             ///< understood, but ask for what is not modelled yet: a row with such a wish is left out

@@ -17,6 +17,8 @@ constexpr Duration kLongest = Duration{1} << 61;
 constexpr Int128 kLongestTotal = Int128{1} << 62;
 constexpr int64_t kMostAmount = int64_t{1} << 62;
 constexpr int64_t kMostCount = ~uint32_t{0};
+constexpr int64_t kMostGradient = int64_t{1} << 50;  // bytes
+constexpr int64_t kMostSensitivity = 1000 * kFullSpeed;
 constexpr size_t kExamples = 5;
 
 /// The parts of `s` between separators, blanks around them and empty ones left out.
@@ -46,6 +48,7 @@ Rows::Rows(Columns columns, const TraceOptions& options, std::string_view file, 
   plain_request_ = !has_wishes_ && !any({Field::min_tasks, Field::nodes, Field::cpus, Field::memory, Field::spread});
   has_claims_ = any({Field::estimate, Field::time_limit, Field::deadline, Field::earliest_start, Field::priority});
   has_costs_ = any({Field::checkpoint_interval, Field::checkpoint_cost, Field::start_cost, Field::restart_cost, Field::gives_back_after});
+  has_communication_ = any({Field::gradient, Field::compute, Field::model, Field::sensitivity});
   const auto describe = [&](Why why, std::string_view reason, std::string_view phrase) {
     left_out_[size_t(why)].reason = reason, left_out_[size_t(why)].phrase = phrase;
   };
@@ -66,6 +69,7 @@ Rows::Rows(Columns columns, const TraceOptions& options, std::string_view file, 
   id_of(texts_, text_ids_, {});
   id_of(w.tags, tags_, {});
   for (const auto& a : columns_.amounts) w.resources.push_back(a.resource);
+  if (has_communication_) id_of(w.models, model_ids_, {}), w.communication.emplace_back();
   result_.facts.ids = columns_.has(Field::id);
 }
 
@@ -379,6 +383,15 @@ LifeCosts Rows::costs() const {
   return c;
 }
 
+Communication Rows::communication() {
+  Communication c;
+  amount(Field::gradient, Rounding::up, kMostGradient, c.gradient_bytes);
+  span(Field::compute, c.compute);
+  amount(Field::sensitivity, Rounding::nearest, kMostSensitivity, c.sensitivity);
+  c.model = id_of(result_.workload.models, model_ids_, trim(field(Field::model)));
+  return c;
+}
+
 Fate Rows::fate() {
   std::string s;
   for (const char c : trim(field(Field::fate)).substr(0, 32)) {
@@ -432,6 +445,8 @@ void Rows::row(uint64_t line) {
   if (has_claims_) claims(job);
   LifeCosts costs;
   if (has_costs_) costs = this->costs();
+  Communication talk;
+  if (has_communication_) talk = communication();
   const bool cpu_only = wish.gpus == 0;
   if (cpu_only && options_.drop_cpu_only) return leave_out({Why::cpu_only, Field::none, "asks no GPU"}, line);
   if (truth.work == 0 && options_.drop_zero_duration) return leave_out({Why::zero_duration, Field::none, "lasts 0 s"}, line);
@@ -454,13 +469,18 @@ void Rows::row(uint64_t line) {
   if (columns_.has(Field::tenant)) job.tenant = id_of(w.tenants, tenants_, trim(field(Field::tenant)));
   if (columns_.has(Field::queue)) job.queue = id_of(w.queues, queues_, trim(field(Field::queue)));
   job.shape = shape_of(wish);
-  if (has_costs_) {
+  if (has_costs_ || has_communication_) {
     uint64_t h = 0;
-    for (const int64_t v : {costs.checkpoint_interval, costs.checkpoint_cost, costs.start_cost, costs.restart_cost, costs.gives_back_after})
+    for (const int64_t v : {costs.checkpoint_interval, costs.checkpoint_cost, costs.start_cost, costs.restart_cost, costs.gives_back_after,
+                            talk.gradient_bytes, talk.compute, int64_t{talk.model}, talk.sensitivity})
       h = mix(h ^ uint64_t(v));
     const uint32_t next = uint32_t(w.costs.size());
-    truth.costs = costs == LifeCosts{} ? 0 : costs_.find_or_add(h, next, [&](uint32_t i) { return w.costs[i] == costs; });
-    if (truth.costs == next) w.costs.push_back(costs);
+    const auto same = [&](uint32_t i) { return w.costs[i] == costs && (!has_communication_ || w.communication[i] == talk); };
+    truth.costs = same(0) ? 0 : costs_.find_or_add(h, next, same);
+    if (truth.costs == next) {
+      w.costs.push_back(costs);
+      if (has_communication_) w.communication.push_back(talk);
+    }
   }
   facts.cpu_only += cpu_only;
   facts.zero_duration += truth.work == 0;

@@ -65,6 +65,7 @@ class Rows {
   Request request();
   void claims(Job& job) const;
   LifeCosts costs() const;
+  Communication communication();
   Fate fate();
   uint32_t wish(Request& r, int64_t tasks);
   void grant(const Wish& wish, Shape& s);
@@ -77,12 +78,12 @@ class Rows {
   const std::string_view file_;
   TraceResult& result_;
   std::span<const std::string_view> fields_;
-  bool plain_request_, has_wishes_ = false, has_claims_ = false, has_costs_ = false;
+  bool plain_request_, has_wishes_ = false, has_claims_ = false, has_costs_ = false, has_communication_ = false;
 
   std::array<LeftOut, size_t(Why::count)> left_out_;
   IdTable tenants_, queues_, ids_, shapes_, costs_, tags_;
   Names texts_;
-  IdTable text_ids_, wish_ids_;
+  IdTable text_ids_, wish_ids_, model_ids_;
   std::vector<Wish> wishes_{Wish{}};
   std::vector<Request> requests_;  // by ShapeId
   Request last_request_;

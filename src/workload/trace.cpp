@@ -39,7 +39,7 @@ void note_columns(const Columns& c, const TraceOptions& options, std::string_vie
     if (!c.has(Field(f))) continue;
     facts.columns.emplace_back(native_name(Field(f)), c.names[c.at[f]]);
     const bool has_unit = !(c.scale[f] == Scale{});
-    if (has_unit && !c.unit_stated[f] && Field(f) != Field::cpus) facts.unitless_columns.push_back(c.names[c.at[f]]);
+    if (has_unit && !c.unit_stated[f] && Field(f) != Field::cpus && Field(f) != Field::gradient && Field(f) != Field::sensitivity) facts.unitless_columns.push_back(c.names[c.at[f]]);
   }
   for (const uint32_t i : c.unused) facts.unused_columns.push_back(c.names[i]);
 }

@@ -209,6 +209,7 @@ TEST(TopologyJson, BuildsTheSameTreeAgain) {
   uneven.kinds[0].name = "big", uneven.kinds[0].gpus = 5, uneven.kinds[0].gpu_type = "A100", uneven.kinds[0].gpu_mem_mib = 40'960;
   uneven.kinds[0].capacity[kCpu] = 64'000, uneven.kinds[0].limits_cpu = true, uneven.kinds[0].capacity[3] = 7;
   uneven.kinds[1].name = "small", uneven.kinds[1].gpus = 3;
+  uneven.kinds[1].driver = "535.104.05", uneven.kinds[1].cuda = "12.2", uneven.kinds[1].labels = {{"fast", ""}, {"zone", "a"}};
   uneven.kinds[2].name = "cpu";
   const auto vertex = [](std::string name, uint32_t kind, uint32_t gpus, std::vector<TopologySpec::Vertex> in = {}) {
     TopologySpec::Vertex v;
