@@ -2,22 +2,24 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "muster/config.hpp"
 #include "text/json_config.hpp"
 #include "text/numbers.hpp"
+#include "topology/links_json.hpp"
 
 namespace muster {
 namespace {
 
-constexpr std::string_view kTreeKeys[] = {"$schema", "name", "levels", "resources", "kinds", "tree"};
-constexpr std::string_view kFlatKeys[] = {"$schema", "name", "resources", "nodes"};
-constexpr std::string_view kTopKeys[] = {"$schema", "name", "levels", "resources", "kinds", "tree", "nodes"};
+constexpr std::string_view kTreeKeys[] = {"$schema", "name", "levels", "resources", "links", "kinds", "tree"};
+constexpr std::string_view kFlatKeys[] = {"$schema", "name", "resources", "links", "nodes"};
+constexpr std::string_view kTopKeys[] = {"$schema", "name", "levels", "resources", "links", "kinds", "tree", "nodes"};
 constexpr std::string_view kVertexKeys[] = {"name", "count", "kind", "gpus", "parts"};
-constexpr std::string_view kKindKeys[] = {"gpus",        "cpus",   "mem_gib", "mem_mib", "gpu_type", "gpu_mem_gib",
-                                          "gpu_mem_mib", "driver", "cuda",    "labels",  "resources"};
-constexpr std::string_view kNodeKeys[] = {"name",        "count",       "rack",   "gpus", "cpus",   "mem_gib",  "mem_mib", "gpu_type",
-                                          "gpu_mem_gib", "gpu_mem_mib", "driver", "cuda", "labels", "resources"};
+constexpr std::string_view kKindKeys[] = {"gpus",   "cpus", "mem_gib", "mem_mib",   "gpu_type", "gpu_mem_gib", "gpu_mem_mib",
+                                          "driver", "cuda", "labels",  "resources", "links"};
+constexpr std::string_view kNodeKeys[] = {"name",     "count",       "rack",        "gpus",   "cpus", "mem_gib", "mem_mib",
+                                          "gpu_type", "gpu_mem_gib", "gpu_mem_mib", "driver", "cuda", "labels",  "resources", "links"};
 
 [[noreturn]] void fail(const Config& at, const std::string& what) { throw InputError(at.where + ": " + what); }
 
@@ -70,6 +72,11 @@ class Reader {
       }
     if (tree) read_tree(top);
     else read_flat(*top.find("nodes"));
+    if (const Config* links = top.find("links")) {
+      NodeLinks usual;
+      spec_.links = fabric_links_from(*links, spec_.levels, node_level_, usual);
+      for (NodeKind& k : spec_.kinds) complete(k.links, usual);
+    }
     return std::move(spec_);
   }
 
@@ -105,6 +112,8 @@ class Reader {
           kind.labels.emplace_back(name, label.value);
         }
         std::sort(kind.labels.begin(), kind.labels.end());
+      } else if (key == "links") {
+        kind.links = node_links_from(v, std::span<const std::string>(spec_.levels).subspan(node_level_ + 1));
       } else if (key == "resources") {
         for (const auto& [name, a] : object(v)) {
           const size_t r = resource(name);
@@ -215,7 +224,7 @@ class Reader {
       k.capacity[kGpu] = k.gpus * kMilli;
       std::array<int64_t, kMaxKinds + 4> key{k.gpus, k.gpu_mem_mib, k.limits_cpu, k.limits_mem};
       std::copy(k.capacity.amount.begin(), k.capacity.amount.end(), key.begin() + 4);
-      std::vector<std::string> words{k.gpu_type, k.driver, k.cuda};
+      std::vector<std::string> words{k.gpu_type, k.driver, k.cuda, links_text(k.links, {",", ":"})};
       for (const auto& [label, value] : k.labels) words.push_back(label), words.push_back(value);
       const auto [at, fresh] = kinds.try_emplace({key, std::move(words)}, uint32_t(spec_.kinds.size()));
       TopologySpec::Vertex v;
