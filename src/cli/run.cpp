@@ -3,6 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"
+#include "cli/model.hpp"
 #include "files/write.hpp"
 #include "metrics/job_rows.hpp"
 #include "metrics/metrics.hpp"
@@ -28,6 +29,7 @@ struct Session {
   std::unique_ptr<Topology> topology;
   TraceResult read;
   ChosenPolicy policy;
+  std::unique_ptr<Model> model;
   RunOptions options;
   Header header;
 };
@@ -53,6 +55,14 @@ int run(const Arguments& a, Console& console) {
   if (a.has("--events")) {
     s.options.events = load_events(a.get("--events"), *s.topology, workload, s.events);
     h.inputs.emplace_back("events", s.events.provenance());
+  }
+  if (a.has("--model")) {
+    const ChosenModel chosen = choose_model(a.get("--model"));
+    std::vector<std::string> notes;
+    s.model = chosen.make(*s.topology, workload, notes);
+    for (const std::string& note : notes) console.warning(note);
+    s.options.model = s.model.get();
+    h.inputs.emplace_back("model", chosen.provenance());
   }
   std::string how;  // the other options that change a result, so that the run can be repeated
   for (const Option& o : trace_options())
@@ -136,7 +146,8 @@ Command run_command() {
             run};
   for (const Option& o : trace_options()) c.options.push_back(o);
   for (const Option& o :
-       {Option{"--events", "FILE", "nodes down and up, drains, quotas, cancels"},
+       {Option{"--model", "M", "how fast a job runs where it is (`muster models` lists them)"},
+        Option{"--events", "FILE", "nodes down and up, drains, quotas, cancels"},
         Option{"--until", "T", "cut the run T after the first submit (90s, 2h, 1-00:00:00)"},
         Option{"--seed", "N", "of everything random; default 0"}, Option{"--check", "", "verify every invariant after each pass (slow)"},
         Option{"--out", "DIR", "write report.json and jobs.csv there"},

@@ -134,7 +134,7 @@ void Simulator::Engine::change(Edit& e) {
         busy++;
         forecast(j);
         owed_held += count(j, true);
-        if (!observers.empty()) record(What::run, j, l.at).speed = l.speed;
+        if (!observers.empty()) record(What::run, j, l.at).speed = speed_ppm(l);
         return;
       }
     }
@@ -156,7 +156,7 @@ void Simulator::Engine::change(Edit& e) {
       forecast(j);
       if (!observers.empty()) {
         Record& r = record(What::resize, j, l.at);
-        r.held += held + drained, r.grace = e.drained.count ? e.grace : 0, r.speed = l.speed;
+        r.held += held + drained, r.grace = e.drained.count ? e.grace : 0, r.speed = speed_ppm(l);
       }
       devices_back = true;
       return;
@@ -200,7 +200,7 @@ void Simulator::Engine::begin(JobId j, bool waited) {
   disturb(j, at);
   if (observers.empty()) return;
   Record& r = record(What::start, j, l.at);
-  r.held += held, r.waiting = -int(waited), r.speed = cost ? 0 : l.speed;
+  r.held += held, r.waiting = -int(waited), r.speed = cost ? 0 : speed_ppm(l);
 }
 
 /// Devices of its placement that still drain for somebody, or a drain of its own: then it must wait.
