@@ -70,6 +70,10 @@ int run(const Arguments& a, Console& console) {
       how += (how.empty() ? "" : " ") + std::string(o.long_name()) + " " + value;
   for (const Option& o : trace_options())
     if (o.value.empty() && a.has(o.long_name())) how += (how.empty() ? "" : " ") + std::string(o.long_name());
+  if (a.has("--metrics")) {
+    h.metrics = metrics_from(a);
+    how += (how.empty() ? "" : " ") + std::string("--metrics ") + std::string(a.get("--metrics"));
+  }
   if (!how.empty()) h.inputs.emplace_back("options", how);
   h.policy = s.policy.name;
   h.parameters = s.policy.all();
@@ -149,6 +153,7 @@ Command run_command() {
        {Option{"--model", "M", "how fast a job runs where it is (`muster models` lists them)"},
         Option{"--events", "FILE", "nodes down and up, drains, quotas, cancels"},
         Option{"--until", "T", "cut the run T after the first submit (90s, 2h, 1-00:00:00)"},
+        Option{"--metrics", "NAMES", "more families of metrics: locality,anomaly,... or all"},
         Option{"--seed", "N", "of everything random; default 0"}, Option{"--check", "", "verify every invariant after each pass (slow)"},
         Option{"--out", "DIR", "write report.json and jobs.csv there"},
         Option{"--records", "", "and records.jsonl, every single thing that happened"},

@@ -254,7 +254,7 @@ void simulate(const Config& c, const Tables& tables, const std::string& file, Ru
   options.header.policy = chosen.name;
   options.header.parameters = chosen.all();
   options.header.seed = seed;
-  Metrics metrics;
+  Metrics metrics({"all"});
   Simulator simulator(run.topology, run.workload, *made, std::move(options));
   simulator.observe(metrics);
   simulator.observe(run.rows);
