@@ -1,5 +1,7 @@
 #include "parts/part.hpp"
 
+#include <algorithm>
+
 namespace muster {
 
 const PartInfo& choose(std::span<const PartInfo> parts, std::string_view name, std::string_view slot, std::string_view where) {
@@ -21,6 +23,18 @@ Parameter slot_parameter(std::string_view slot, std::string_view fallback, std::
   p.name = slot, p.fallback = fallback, p.help = help;
   for (const PartInfo& part : parts) p.allowed.emplace_back(part.name);
   return p;
+}
+
+void add_part_parameters(std::vector<Parameter>& all, std::string_view slot, std::span<const PartInfo> parts) {
+  for (const PartInfo& taker : parts)
+    for (const PartParameter& q : taker.parameters) {
+      if (std::any_of(all.begin(), all.end(), [&](const Parameter& p) { return p.name == q.name; })) continue;
+      std::string takers;
+      for (const PartInfo& part : parts)
+        for (const PartParameter& r : part.parameters)
+          if (r.name == q.name) takers += (takers.empty() ? "" : "|") + std::string(part.name);
+      all.push_back({std::string(q.name), std::string(q.fallback), std::string(slot) + "=" + takers + ": " + std::string(q.help), {}});
+    }
 }
 
 }  // namespace muster

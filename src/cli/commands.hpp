@@ -32,6 +32,7 @@ Command compare_command();
 Command diff_command();
 Command rerun_command();
 Command reproduce_command();
+Command explain_command();
 Command completion_command();
 Command man_command();
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/world.hpp"
+#include "muster/model.hpp"
 #include "muster/config.hpp"
 
 namespace muster {
@@ -95,6 +96,20 @@ Duration View::ran(JobId j) const {
   const Rare none, &r = l.rare == kNone ? none : w_.rare[l.rare];
   return l.work + r.checkpoint + r.lost + r.risk_run + r.risk_write + (l.state == State::running ? w_.now - l.since : 0);
 }
+Duration World::setback(JobId j, Pieces at) const {
+  const Live& l = live[j];
+  if (!model || l.state != State::running) return 0;
+  const Duration ran = now - l.began;
+  return std::clamp<Duration>(model->setback(j, at, ran), 0, ran);
+}
+
+Duration View::setback(JobId j) const {
+  const Live& l = w_.live[j];
+  if (l.state != State::running) return 0;
+  const Duration unsafe = w_.costs(j).checkpoint_interval ? checkpoint_age(j) : 0;
+  return std::min(ran(j), std::max(unsafe, w_.setback(j, held(j))));
+}
+
 Duration View::checkpoint_age(JobId j) const {
   const Live& l = w_.live[j];
   const LifeCosts& c = w_.costs(j);
@@ -288,6 +303,13 @@ void Plan::preempt(JobId j, Duration grace) {
   put(w_, j, {}, grace);
 }
 
+void Plan::restart(JobId j) {
+  known(j, "restart");
+  if (!w_.live[j].at.count) throw ContractError("restart of job " + w_.name(j) + ", which has no placement");
+  put(w_, j, PieceStore::pieces(w_.live[j].at), 0);
+  w_.edits.back().again = true;
+}
+
 static void end_in_plan(World& w, JobId j, State becomes, Reason r) {
   // A job that drains does not wait, even when this plan has placed it anew or told it to go.
   const Live& l = w.live[j];
@@ -343,7 +365,7 @@ void Plan::reason(JobId j, Reason r) {
   known(j, "reason");
   if (w_.live[j].reason != r) w_.whys.push_back({j, r});
 }
-void Plan::note(std::string_view kind, std::initializer_list<NoteField> fields) {
+void Plan::note(std::string_view kind, std::span<const NoteField> fields) {
   World::Note n;
   n.kind = kind;
   for (const NoteField& f : fields) n.fields.push_back({std::string(f.name), {f.number, std::string(f.text)}});

@@ -1,0 +1,84 @@
+// muster explain: worked solutions of exercises.
+#include <algorithm>
+
+#include "cli/commands.hpp"
+#include "explain/explanation.hpp"
+#include "files/read.hpp"
+#include "files/write.hpp"
+#include "muster/config.hpp"
+
+namespace muster::cli {
+namespace {
+
+/// The row of a table that has this name. Throws InputError with the nearest one.
+template <class Row> const Row& chosen(std::span<const Row> all, std::string_view name, std::string_view what) {
+  std::vector<std::string_view> known;
+  std::string list;
+  for (const Row& r : all) {
+    if (r.name == name) return r;
+    known.push_back(r.name);
+    list += (list.empty() ? "" : ", ") + std::string(r.name);
+  }
+  const std::string near = nearest_name(name, known);
+  throw InputError("no " + std::string(what) + " is called " + std::string(name) + (near.empty() ? "" : "; did you mean " + near + "?") +
+                   " (" + list + ")");
+}
+
+/// Leaves the first `n` steps of every list of steps.
+void cut(std::vector<Block>& blocks, size_t n) {
+  for (Block& b : blocks)
+    if (auto* s = std::get_if<Steps>(&b.what); s && s->steps.size() > n)
+      s->steps.erase(s->steps.begin() + std::ptrdiff_t(n), s->steps.end());
+}
+
+int run(const Arguments& a, Console& console) {
+  if (a.words().empty()) {
+    size_t width = 0;
+    for (const Explanation& e : explanations()) width = std::max(width, e.name.size());
+    std::string s;
+    for (const Explanation& e : explanations())
+      s += std::string(e.name) + std::string(width + 2 - e.name.size(), ' ') + std::string(e.summary) + "\n";
+    console.out(s);
+    return kDone;
+  }
+  const Explanation& e = chosen(explanations(), a.words()[0], "explanation");
+  if (a.words().size() == 1) {
+    console.out(e.sample);
+    return kDone;
+  }
+  const DocumentFormat& format = chosen(document_formats(), a.get("--format", "text"), "format");
+  const size_t until = size_t(a.number("--until", 1'000'000'000, 1, 1'000'000'000));
+  Exercise exercise = read_exercise(read_file(a.words()[1]), input_name(a.words()[1]));
+  for (const std::string& set : a.all("--set")) {
+    const size_t equals = set.find('=');
+    if (equals == std::string::npos || equals == 0) throw InputError("--set " + set + ": want NAME=VALUE");
+    exercise.input.set(set.substr(0, equals), Config::text(set.substr(equals + 1), "--set " + set.substr(0, equals)));
+  }
+  Document d = e.explain(exercise);
+  cut(d.blocks, until);
+  const std::string text = format.write(d);
+  if (a.has("--out")) write_file(std::string(a.get("--out")), text);
+  else console.out(text);
+  return kDone;
+}
+
+}  // namespace
+
+Command explain_command() {
+  return {.name = "explain",
+          .summary = "solve an exercise step by step",
+          .usage = "[KIND [FILE] [options]]",
+          .examples =
+              "  muster explain                    the kinds of exercises\n"
+              "  muster explain drf                what a file looks like\n"
+              "  muster explain drf nsdi.json --format markdown\n",
+          .options = {{"--format", "F", "text, markdown, html or json; default text"},
+                      {"--set", "NAME=VALUE", "a field of the exercise, in place of the file's", true},
+                      {"--until", "N", "only the first N steps"},
+                      {"--out", "FILE", "write there instead of standard output"}},
+          .least = 0,
+          .most = 2,
+          .run = run};
+}
+
+}  // namespace muster::cli
