@@ -21,7 +21,9 @@ TaskClass task_class(const TaskGroup& g) {
   m.cpu = g.per_task[kCpu];
   m.gpus = g.gpu_milli() ? 1 : g.gpus;
   m.milli = g.gpu_milli() ? int32_t(g.gpu_milli()) : g.gpus ? int32_t(kMilli) : 0;
-  if (!g.gpu_type.empty()) m.gpu_types = {g.gpu_type};
+  m.gpu_types = g.gpu_types;
+  std::sort(m.gpu_types.begin(), m.gpu_types.end());
+  m.gpu_types.erase(std::unique(m.gpu_types.begin(), m.gpu_types.end()), m.gpu_types.end());
   return m;
 }
 
