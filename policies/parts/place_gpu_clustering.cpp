@@ -21,12 +21,16 @@ class GpuClustering final : public ScoringPlacer {
     return tier + 25 * (most_ - s.milli) / most_;
   }
   static uint64_t tag(uint32_t gpus) { return uint64_t{1} << std::min(gpus, 63u); }  // bit 0: shares
+  /// The size a job with whole GPUs was scored as.
+  static uint32_t size_of(const Shape& s) {
+    return s.nodes == Nodes::one && s.total_milli() == int64_t{s.total_gpus} * kMilli ? s.total_gpus : s.groups[0].gpus;
+  }
   /// Sizes of the jobs that hold GPUs of the node, as bits.
   uint64_t sizes_on(NodeId n) const {
     uint64_t tags = 0;
     const GpuId first = topology().first_gpu(n), end = first + topology().gpus_of(n);
     for (GpuId g = first; g < end; g++) {
-      if (const JobId j = cluster().holder(g); j != kNone) tags |= tag(now().shape(j).groups[0].gpus);
+      if (const JobId j = cluster().holder(g); j != kNone) tags |= tag(size_of(now().shape(j)));
       if (const SharedGpu* x = cluster().shared(g); x && !x->jobs.empty()) tags |= tag(0);
     }
     return tags;

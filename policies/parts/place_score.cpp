@@ -14,7 +14,7 @@ ScoringPlacer::ScoringPlacer(const PolicyInput& in)
     : Placer(in.topology), in_topology_(in.topology), place_(in.topology.nodes()), node_at_(in.topology.nodes()), seen_(in.topology.nodes()) {
   std::iota(node_at_.begin(), node_at_.end(), 0u);
   if (const Config* tie = in.parameters.find("tie")) {
-    const std::string name = tie->as_text();
+    const std::string name(tie->as_text());
     if (std::find(std::begin(kTies), std::end(kTies), name) == std::end(kTies)) {
       const std::string near = nearest_name(name, kTies);
       throw InputError((tie->where.empty() ? "" : tie->where + ": ") + "tie: want index or permutation, found \"" + name + "\"" +
