@@ -25,6 +25,7 @@ std::vector<PolicyInfo> table() {
                   slots({{"order", "fifo"}, {"blocked", "stop"}})));
   t.push_back(row("fifo-skip", "in order of submission, whatever fits starts", make_list, list_parameters({"place"}),
                   slots({{"order", "fifo"}, {"blocked", "skip"}})));
+  t.push_back(row("kueue", "cluster queues that own quota, borrow it in cohorts and take it back, as Kueue", make_kueue, kueue_parameters()));
   t.push_back(
       row("list", "a queue composed of parts: order, quota, place, blocked, preempt, estimate", make_list, list_parameters(), {}, true));
   t.push_back(row("muri", "as the simulator of the Muri paper: the cluster emptied and filled anew at every event", make_muri, muri_parameters(), {}, true));
@@ -34,6 +35,7 @@ std::vector<PolicyInfo> table() {
                   list_parameters({"place", "blocked", "estimate"}), slots({{"order", "sjf"}, {"estimate", "exact"}}), true));
   t.push_back(row("split", "the cluster in parts, each with nodes, queues and a policy of its own", make_split,
                   {{"by", "queue", "what a job's part is told by", {"queue", "tenant"}}, {"parts", "", "NAME: {jobs, nodes, policy, parameters}", {}}}, {}, true));
+  t.push_back(row("yarn-capacity", "capacity queues with the preemption monitor, as YARN", make_yarn_capacity, yarn_capacity_parameters()));
   for (PolicyInfo& info : t)  // what a row presets is the default that its parameters show
     for (Parameter& p : info.parameters)
       if (const Config* c = info.preset.find(p.name)) p.fallback = c->value;
