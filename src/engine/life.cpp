@@ -192,6 +192,7 @@ void Simulator::Engine::reforecast() {
     settle(j);
     l.speed = speed;
     arm_end(j);
+    w.events.push_back({What::speed, j, w.now, {}, speed});  // worth no pass of its own
     if (!observers.empty()) record(What::speed, j, l.at).speed = speed;
   }
   disturbed.clear();
