@@ -14,7 +14,7 @@ class Gittins final : public Order {
  public:
   /// `sizes` in milli-GPU x microseconds, sorted.
   Gittins(size_t jobs, std::vector<Int128> sizes) : alarms_(jobs), starts_{0} {
-    constexpr size_t kMost = 512;
+    constexpr size_t kMost = 64;
     std::vector<Int128> s;
     for (size_t i = 0, n = std::min(kMost, sizes.size()); i < n; i++) s.push_back(sizes[(2 * i + 1) * sizes.size() / (2 * n)]);
     for (const Int128 size : s)

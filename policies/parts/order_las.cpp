@@ -113,7 +113,7 @@ class Tiresias final : public Levels {
 
 }  // namespace
 
-const PartParameter kLasParameters[1] = {{"quantum", "60s", "step of attained service, on one GPU: jobs within one step are equal"}};
+const PartParameter kLasParameters[1] = {{"quantum", "10m", "step of attained service, on one GPU: jobs within one step are equal"}};
 const PartParameter kTiresiasParameters[3] = {
     {"queue_limit", "3600,36000", "GPU-seconds at which a job leaves the first queue, the second, ..."},
     {"num_queue", "", "how many queues: one more than there are limits; given only to be checked"},
@@ -121,7 +121,7 @@ const PartParameter kTiresiasParameters[3] = {
 
 std::unique_ptr<Order> make_las(const PolicyInput& in) {
   const Config* c = in.parameters.find("quantum");
-  const Duration quantum = c ? c->as_duration() : 60 * kSecond;
+  const Duration quantum = c ? c->as_duration() : 600 * kSecond;
   if (quantum == 0) throw InputError(c->where + ": a quantum must be above 0");
   return std::make_unique<Las>(in.workload.jobs.size(), quantum);
 }
