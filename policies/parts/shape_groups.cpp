@@ -78,6 +78,25 @@ JobId ShapeGroups::first() const {
   return best.job;
 }
 
+JobId ShapeGroups::first_like(ShapeId s) const {
+  const Group& g = groups_[lines_[s].group];
+  Entry best = g.heads[1];
+  for (const ShapeId p : parked_)
+    if (lines_[p].group == lines_[s].group && members_of(p)) best = std::min(best, lines_[p].heap[0]);
+  return best.job;
+}
+
+void ShapeGroups::try_again(const View& now, JobId j) {
+  const ShapeId s = now.job(j).shape;
+  Line& l = lines_[s];
+  if (l.parked && l.heap[0].job == j) {
+    l.parked = false;
+    std::erase(parked_, s);
+    show(s);
+  }
+  if (groups_[l.group].heads[1].job == j) groups_[l.group].failed = false;
+}
+
 void ShapeGroups::fail(const View& now, JobId j, Reason why, bool group) {
   const ShapeId s = now.job(j).shape;
   Line& l = lines_[s];

@@ -34,6 +34,10 @@ class ShapeGroups {
     const Line& l = lines_[now.job(j).shape];
     return l.retry ? l.failed : Reason::none;
   }
+  /// First job in order of those that ask for the same GPUs as shape `s`, whether they have failed or not; kNone: none waits.
+  JobId first_like(ShapeId s) const;
+  /// `j` has just come and may be served where those before it were not: if it is first now, what failed is no matter.
+  void try_again(const View& now, JobId j);
   void end_pass() {
     for (const ShapeId s : retried_) lines_[s].retry = false;
     retried_.clear();
