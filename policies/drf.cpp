@@ -8,7 +8,7 @@ namespace muster {
 namespace {
 
 /// The next job belongs to the user with the smallest dominant share. (Ghodsi et al., NSDI 2011, algorithm 1.)
-class Drf final : public UserQueues<Drf, Ratio> {
+class Drf final : public UserQueues<Drf, UserShare> {
  public:
   explicit Drf(const PolicyInput& in)
       : UserQueues(in, make_placer(in.parameters.find("place") ? in.parameters.find("place")->as_text() : "pack", in.topology, in.seed)),
@@ -21,7 +21,7 @@ class Drf final : public UserQueues<Drf, Ratio> {
   }
 
   void begin(const View&, Plan&) { counted_ = false; }
-  Ratio key(const View& now, uint32_t u, JobId head) const {
+  UserShare key(const View& now, uint32_t u, JobId head) const {
     if (!next_) return shares_.share(u);
     Resources with = shares_.held(u);
     with += amounts(now, head);
@@ -38,7 +38,7 @@ class Drf final : public UserQueues<Drf, Ratio> {
   class Note {
    public:
     Note& number(std::string name, int64_t v) { return add(std::move(name), v, {}); }
-    Note& text(std::string name, std::string v) { return add(std::move(name), 0, std::move(v)); }
+    Note& text(std::string name, std::string v) { return v.empty() ? *this : add(std::move(name), 0, std::move(v)); }
     void to(Plan& plan, std::string_view kind) const {
       std::vector<NoteField> fields;
       for (const Field& f : fields_) fields.push_back({f.name, f.number, f.text});
@@ -99,10 +99,10 @@ class Drf final : public UserQueues<Drf, Ratio> {
     n.text("user", name(now, u)).text("weight", Fraction(shares_.weights().value[u], shares_.weights().scale).text());
     for (const Shares::Kind& k : shares_.kinds()) {
       n.number("asks." + k.name, asks[k.kind]);
-      n.text("share." + k.name, Fraction(asks[k.kind], k.installed).text());
+      n.text("share." + k.name, Fraction(asks[k.kind], k.of).text());
     }
     const Shares::Kind& d = shares_.kinds()[shares_.dominant(asks)];
-    n.text("dominant", d.name).text("share", Fraction(asks[d.kind], d.installed).text());
+    n.text("dominant", d.name).text("share", Fraction(asks[d.kind], d.of).text());
     n.to(plan, "share_task");
   }
 
@@ -124,8 +124,8 @@ class Drf final : public UserQueues<Drf, Ratio> {
       const int64_t w = shares_.weights().value[u];
       f.last = w == 0;
       f.most = waits_[u];
-      // A level is a dominant share divided by the weight.
-      if (asks[d.kind]) f.speed = Fraction(d.installed, asks[d.kind]) * (w ? Fraction(w, shares_.weights().scale) : Fraction(1));
+      // A level is what is compared: a dominant share, or an amount, divided by the weight. Who asks nothing needs no filling.
+      f.speed = asks[d.kind] ? Fraction(d.of, asks[d.kind]) * (w ? Fraction(w, shares_.weights().scale) : Fraction(1)) : Fraction(0);
     }
     const Filled filled = fill(capacity, fillers);
     for (size_t r = 0; r < filled.rounds.size(); r++) {
@@ -145,7 +145,7 @@ class Drf final : public UserQueues<Drf, Ratio> {
       n.text("user", name(now, u)).text("tasks", filled.units[u].text());
       Fraction share = 0;
       for (size_t k = 0; k < capacity.size(); k++) {
-        const Fraction got = filled.units[u] * fillers[u].uses[k], part = got / capacity[k];
+        const Fraction got = filled.units[u] * fillers[u].uses[k], part = got / shares_.kinds()[k].of;
         n.text("gets." + shares_.kinds()[k].name, got.text());
         if (share < part) share = part;
       }
@@ -173,6 +173,7 @@ class Drf final : public UserQueues<Drf, Ratio> {
 
 std::vector<Parameter> drf_parameters() {
   return {resources_parameter(),
+          measure_parameter(),
           weights_parameter(),
           sharers_parameter(),
           no_fit_parameter("skip"),

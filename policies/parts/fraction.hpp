@@ -1,6 +1,8 @@
 // Exact fractions for shares that are computed, not counted.
 #pragma once
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "muster/types.hpp"
 
@@ -35,6 +37,30 @@ class Fraction {
   bool zero() const { return num_ == 0; }
   int64_t floor() const { return int64_t(num_ / den_ - (num_ % den_ < 0)); }
   double value() const { return double(num_) / double(den_); }
+  /// "2.5", "5/3", "7"; at most 18 digits a number. Nothing when it is no such text or is below 0.
+  static std::optional<Fraction> parse(std::string_view text) {
+    const size_t slash = text.find('/');
+    if (slash != std::string_view::npos) {
+      const auto a = parse(text.substr(0, slash)), b = parse(text.substr(slash + 1));
+      if (!a || !b || b->zero()) return std::nullopt;
+      return *a / *b;
+    }
+    Int128 n = 0, d = 1;
+    int digits = 0;
+    bool point = false;
+    for (const char c : text) {
+      if (c == '.' && !point) {
+        point = true;
+      } else if (c >= '0' && c <= '9' && digits++ < 18) {
+        n = n * 10 + (c - '0');
+        if (point) d *= 10;
+      } else {
+        return std::nullopt;
+      }
+    }
+    if (digits == 0) return std::nullopt;
+    return Fraction(n, d);
+  }
   /// "5/3", "2".
   std::string text() const { return den_ == 1 ? digits(num_) : digits(num_) + "/" + digits(den_); }
 

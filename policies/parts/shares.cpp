@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "parts/fraction.hpp"
+
 namespace muster {
 
 namespace {
@@ -26,30 +28,13 @@ template <class F> void each_entry(const Config& c, F f) {
   }
 }
 
-constexpr int64_t kParts = 1'000'000;  // of a weight
-constexpr int64_t kMost = 1'000'000;   // weight
 constexpr int64_t kProduct = int64_t{1} << 62;
 
-/// "2.5" in millionths.
-int64_t weight(const Config& c) {
-  const std::string_view s = c.as_text();
-  int64_t v = 0, digits = -1;
-  bool any = false;
-  for (const char ch : s) {
-    if (ch == '.' && digits < 0) {
-      digits = 0;
-    } else if (ch >= '0' && ch <= '9' && digits < 6 && v <= kMost * kParts) {
-      v = v * 10 + (ch - '0'), any = true;
-      if (digits >= 0) digits++;
-    } else {
-      any = false;
-      break;
-    }
-  }
-  for (digits = std::max<int64_t>(digits, 0); digits < 6 && v <= kMost * kParts; digits++) v *= 10;
-  if (!any || v > kMost * kParts)
-    throw InputError(at(c) + "want a weight from 0 to 1,000,000 with at most six digits after the point, found \"" + std::string(s) + "\"");
-  return v;
+Fraction weight(const Config& c) {
+  const std::optional<Fraction> w = Fraction::parse(c.value);
+  if (!w || w->num() > 1'000'000'000 || w->den() > 1'000'000'000)
+    throw InputError(at(c) + "want a weight, as in 2, 0.5 or 1/3, found \"" + c.value + "\"");
+  return *w;
 }
 
 }  // namespace
@@ -63,24 +48,26 @@ Sharers::Sharers(const Config& parameters) {
 
 Parameter sharers_parameter() { return {"by", "user", "whom it is fair to", {"user", "queue"}}; }
 
-Weights::Weights(const Config& parameters, const Names& names) : value(names.size(), kParts), scale(kParts) {
-  if (const Config* c = parameters.find("weights")) {
-    each_entry(*c, [&](std::string_view name, const Config& v) {
-      uint32_t u = 0;
-      while (u < names.size() && names[u] != name) u++;
-      if (u == names.size()) {
-        std::vector<std::string_view> known;
-        for (uint32_t i = 0; i < names.size(); i++) known.push_back(names[i]);
-        const std::string near = nearest_name(name, known);
-        throw InputError(at(*c) + "the trace has no \"" + std::string(name) + "\"" + (near.empty() ? "" : "; did you mean " + near + "?"));
-      }
-      value[u] = weight(v);
-    });
-  }
-  int64_t common = scale;
-  for (const int64_t v : value) common = std::gcd(common, v);
-  for (int64_t& v : value) v /= common;
-  scale /= common;
+Weights::Weights(const Config& parameters, const Names& names) : value(names.size(), 1) {
+  const Config* c = parameters.find("weights");
+  if (!c) return;
+  std::vector<Fraction> given(names.size(), 1);
+  Fraction common = 1;  // of all denominators the least common multiple
+  each_entry(*c, [&](std::string_view name, const Config& v) {
+    uint32_t u = 0;
+    while (u < names.size() && names[u] != name) u++;
+    if (u == names.size()) {
+      std::vector<std::string_view> known;
+      for (uint32_t i = 0; i < names.size(); i++) known.push_back(names[i]);
+      const std::string near = nearest_name(name, known);
+      throw InputError(at(*c) + "the trace has no \"" + std::string(name) + "\"" + (near.empty() ? "" : "; did you mean " + near + "?"));
+    }
+    given[u] = weight(v);
+    common = common * (given[u] * common).den();
+    if (common.num() > 1'000'000'000) throw InputError(at(v) + "these weights have no common denominator below 10^9");
+  });
+  scale = int64_t(common.num());
+  for (size_t u = 0; u < value.size(); u++) value[u] = int64_t((given[u] * common).num());
 }
 
 Parameter weights_parameter() { return {"weights", "", "NAME=WEIGHT,... or an object; 1 where none is given; 0: served last", {}}; }
@@ -119,6 +106,8 @@ Shares::Shares(const PolicyInput& in, const Weights& w) : weights_(w), held_(w.v
       rest.remove_prefix(std::min(comma + 1, rest.size()));
     } while (!rest.empty());
   }
+  const Config* measure = in.parameters.find("measure");
+  const bool amounts = measure && measure->as_text() == "amount";
   Int128 installed[kMaxKinds] = {};
   for (NodeId n = 0; n < t.nodes(); n++)
     for (size_t k = 0; k < names.size(); k++)
@@ -128,7 +117,7 @@ Shares::Shares(const PolicyInput& in, const Weights& w) : weights_(w), held_(w.v
     if (!counts[k] || installed[k] == 0) continue;
     if (installed[k] * most >= kProduct)
       throw InputError("the cluster's " + names[k] + " times the largest weight passes 2^62: shares of it would not be exact");
-    kinds_.push_back({k, int64_t(installed[k]), names[k]});
+    kinds_.push_back({k, int64_t(installed[k]), amounts ? 1 : int64_t(installed[k]), names[k]});
   }
   if (kinds_.empty()) throw InputError("shares count nothing: the cluster limits none of the resources asked for");
 }
@@ -136,10 +125,14 @@ Shares::Shares(const PolicyInput& in, const Weights& w) : weights_(w), held_(w.v
 size_t Shares::dominant(const Resources& r) const {
   size_t best = 0;
   for (size_t i = 1; i < kinds_.size(); i++)
-    if (Int128{r[kinds_[i].kind]} * kinds_[best].installed > Int128{r[kinds_[best].kind]} * kinds_[i].installed) best = i;
+    if (Int128{r[kinds_[i].kind]} * kinds_[best].of > Int128{r[kinds_[best].kind]} * kinds_[i].of) best = i;
   return best;
 }
 
 Parameter resources_parameter() { return {"resources", "all", "what shares are of: all, or names as in gpu,cpu,mem", {}}; }
+
+Parameter measure_parameter() {
+  return {"measure", "share", "what is compared: shares of what is installed, or amounts", {"share", "amount"}};
+}
 
 }  // namespace muster

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "muster/policy.hpp"
-#include "parts/ratio.hpp"
+#include "parts/user_share.hpp"
 
 namespace muster {
 
@@ -25,7 +25,7 @@ struct Weights {
   std::vector<int64_t> value;
   int64_t scale = 1;
 
-  /// From the parameter `weights`: {"ann": 2, "bob": 0.5}, or as text "ann=2,bob=0.5"; decimals with at most six digits after the point.
+  /// From the parameter `weights`: {"ann": 2, "bob": 0.5}, or as text "ann=2,bob=1/3".
   /// A name that the trace does not have is an error: a mistyped weight would change nothing without a word.
   Weights(const Config& parameters, const Names& names);
 };
@@ -36,15 +36,17 @@ Resources amounts_of(const Shape& s, Pieces at);
 /// The same with all tasks placed.
 Resources amounts_of(const Shape& s);
 
-/// Dominant shares. The kinds that count are those of the parameter `resources` that the cluster has and limits: installed amounts as the
-/// topology states them, whatever is down. share(u) = max over kinds of held / installed, divided by the weight.
-/// (Ghodsi et al., Dominant Resource Fairness, NSDI 2011, sections 4.1 and 4.3.)
+/// Dominant shares, or amounts. The kinds that count are those of the parameter `resources` that the cluster has and limits: installed
+/// amounts as the topology states them, whatever is down. share(u) = max over kinds of held / installed, divided by the weight. With the
+/// parameter `measure` amount, held itself is compared, which is max-min fairness. (Ghodsi et al., Dominant Resource Fairness, NSDI 2011,
+/// sections 4.1 and 4.3.)
 class Shares {
  public:
   Shares(const PolicyInput& in, const Weights& w);
   struct Kind {
     size_t kind;
     int64_t installed;
+    int64_t of;  ///< what shares are of: `installed`, or 1 for amounts
     std::string name;
   };
   const std::vector<Kind>& kinds() const { return kinds_; }
@@ -54,12 +56,12 @@ class Shares {
   /// The kind with the largest share of `r` (the first of equal ones), as an index of kinds().
   size_t dominant(const Resources& r) const;
   /// Weighted dominant share of `r` for user `u`.
-  Ratio share(uint32_t u, const Resources& r) const {
+  UserShare share(uint32_t u, const Resources& r) const {
     const Kind& k = kinds_[dominant(r)];
     const int64_t w = weights_.value[u];
-    return w > 0 ? Ratio{r[k.kind] * weights_.scale, k.installed * w} : Ratio{r[k.kind], -k.installed};
+    return w > 0 ? UserShare{r[k.kind] * weights_.scale, k.of * w} : UserShare{r[k.kind], -k.of};
   }
-  Ratio share(uint32_t u) const { return share(u, held_[u]); }
+  UserShare share(uint32_t u) const { return share(u, held_[u]); }
   const Weights& weights() const { return weights_; }
   size_t users() const { return held_.size(); }
 
@@ -69,5 +71,6 @@ class Shares {
   std::vector<Resources> held_;
 };
 Parameter resources_parameter();
+Parameter measure_parameter();
 
 }  // namespace muster

@@ -63,6 +63,8 @@ std::string compare(const std::string& what, double expected, double found);
 // One file a kind. Each judges every row of its case.
 void single_server(const Json& c, Tally& tally);
 void parallel_schedule(const Json& c, Tally& tally);
+void max_min(const Json& c, Tally& tally);
+void dominant_resource(const Json& c, Tally& tally);
 /// A trace whose mean completion time stands in the README.md beside it. False when it is not there.
 bool known_mean(const std::filesystem::path& csv, Tally& tally);
 

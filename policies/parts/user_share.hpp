@@ -10,14 +10,14 @@ namespace muster {
 
 /// num/den, num at least 0. A den below 0 marks who has weight 0: after every other, and among themselves as if the sign were not there.
 /// Compared by products of 128 bits.
-struct Ratio {
+struct UserShare {
   int64_t num = 0, den = 1;
 
   bool weightless() const { return den < 0; }
-  friend constexpr bool operator==(const Ratio& a, const Ratio& b) {
+  friend constexpr bool operator==(const UserShare& a, const UserShare& b) {
     return (a.den < 0) == (b.den < 0) && Int128{a.num} * b.den == Int128{b.num} * a.den;
   }
-  friend constexpr bool operator<(const Ratio& a, const Ratio& b) {
+  friend constexpr bool operator<(const UserShare& a, const UserShare& b) {
     if ((a.den < 0) != (b.den < 0)) return b.den < 0;
     const Int128 left = Int128{a.num} * b.den, right = Int128{b.num} * a.den;
     return a.den < 0 ? right < left : left < right;
@@ -32,7 +32,7 @@ struct Ratio {
 }  // namespace muster
 
 /// max(): more than every share.
-template <> struct std::numeric_limits<muster::Ratio> {
+template <> struct std::numeric_limits<muster::UserShare> {
   static constexpr bool is_specialized = true;
-  static constexpr muster::Ratio max() noexcept { return {std::numeric_limits<int64_t>::max(), -1}; }
+  static constexpr muster::UserShare max() noexcept { return {std::numeric_limits<int64_t>::max(), -1}; }
 };
