@@ -29,6 +29,7 @@ std::vector<PolicyInfo> table() {
   t.push_back(
       row("list", "a queue composed of parts: order, quota, place, blocked, preempt, estimate", make_list, list_parameters(), {}, true));
   t.push_back(row("max-min", "max-min fairness: next is the user who holds least", make_drf, drf_parameters(), slots({{"resources", "gpu"}, {"measure", "amount"}})));
+  t.push_back(row("muri", "as the simulator of the Muri paper: the cluster emptied and filled anew at every event", make_muri, muri_parameters(), {}, true));
   t.push_back(row("priority", "highest priority first, no preemption", make_list, list_parameters({"place", "blocked"}),
                   slots({{"order", "priority"}})));
   t.push_back(row("sjf", "shortest job first, by the true run time unless told otherwise, no preemption", make_list,

@@ -9,10 +9,12 @@ namespace muster {
 std::unique_ptr<Policy> make_list(const PolicyInput& in);
 std::unique_ptr<Policy> make_drf(const PolicyInput& in);
 std::vector<Parameter> drf_parameters();
+std::unique_ptr<Policy> make_muri(const PolicyInput& in);
 std::unique_ptr<Policy> make_split(const PolicyInput& in);
+std::vector<Parameter> muri_parameters();
 /// The policy called `name`, its preset below the given parameters. Throws InputError, with `where` and the nearest name.
 std::unique_ptr<Policy> make_policy(std::string_view name, PolicyInput in, std::string_view where);
-/// The parameters of `list` called `names`, in that order; all six of them when there are none.
+/// The parameters of `list` called `names`, in the order of its slots; all of them when there are none.
 std::vector<Parameter> list_parameters(std::initializer_list<std::string_view> names = {});
 
 }  // namespace muster

@@ -409,7 +409,8 @@ class RandomPolicy : public Policy {
         const JobId j = pick(plan.placed());
         if (j == kNone) return;
         last_[j].assign(plan.at(j).begin(), plan.at(j).end());
-        plan.preempt(j, grace);
+        if (dice_.one_in(4)) plan.restart(j);
+        else plan.preempt(j, grace);
         return;
       }
       case 7:

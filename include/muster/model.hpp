@@ -16,6 +16,9 @@ class Model {
   /// Millionths of full speed of a job that computes on `at`, which is at least its minimum. Asked when it begins to, and at the end of
   /// every instant for jobs that computes() named or that share a GPU with a change.
   virtual int64_t speed(JobId, Pieces /*at*/, const Cluster&) const { return kFullSpeed; }
+  /// Run time whose work is lost when a job that has computed on `at` for `ran` is stopped or moved without notice, beside what no
+  /// checkpoint holds. At most `ran` counts.
+  virtual Duration setback(JobId, Pieces /*at*/, Duration /*ran*/) const { return 0; }
   /// Told before speed() is asked: from now on the job computes on `at`; empty: no longer. A model in which jobs slow each other keeps
   /// account here of who uses what, at a cost that follows the change, and appends to `others` every job whose speed may be another one
   /// now. The order of `others` is free, repeats too.

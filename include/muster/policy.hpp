@@ -47,6 +47,8 @@ class View {
   Int128 attained(JobId j) const;      ///< milli-GPU x microseconds of run time received so far
   Duration ran(JobId j) const;         ///< run time received so far
   Duration checkpoint_age(JobId j) const;  ///< run time since the last checkpoint
+  /// Run time whose work is lost if it is stopped now without notice: since its last checkpoint, and by the model.
+  Duration setback(JobId j) const;
   int32_t priority(JobId j) const;     ///< the job's, or what a priority event made of it
   /// Run time by the user's estimate, whole; kNever when there is none.
   Duration estimate(JobId j) const { return job(j).estimate; }
@@ -100,6 +102,8 @@ class Plan {
   void resize(JobId j, Pieces p, Duration grace = 0);
   /// Takes its placement away; with `grace` it drains first, and saves its work.
   void preempt(JobId j, Duration grace = 0);
+  /// Stops a placed job and starts it again where it is, as if it had been moved.
+  void restart(JobId j);
   void reject(JobId j, Reason r);
   /// Drops a waiting job for good (state dropped).
   void drop(JobId j, Reason r);

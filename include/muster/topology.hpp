@@ -8,39 +8,95 @@
 
 namespace muster {
 
+/// How wide and how slow a connection is, in each direction. What is 0 is not stated; Links (links.hpp) then takes a value by the type of
+/// GPU.
+struct LinkRate {
+  int64_t mb_s = 0;  ///< 10^6 bytes a second
+  int64_t ns = 0;    ///< one way through it
+  friend bool operator==(const LinkRate&, const LinkRate&) = default;
+};
+
+/// What connects the GPUs of a node beside its tree, and the node to the network. GPUs are numbered inside the node.
+struct NodeLinks {
+  struct Uplink {  ///< from a GPU ("gpu") or a domain of a level below the node to what it is part of
+    std::string level;
+    LinkRate rate;
+    friend bool operator==(const Uplink&, const Uplink&) = default;
+  };
+  struct Pair {  ///< two GPUs joined by NVLink
+    uint32_t a = 0, b = 0, links = 1;
+    friend bool operator==(const Pair&, const Pair&) = default;
+  };
+  struct Nic {  ///< a network card, nearest to GPUs begin to end; cards that are nearest to none (begin == end) spread evenly over all
+    uint32_t begin = 0, end = 0;
+    LinkRate rate;
+    friend bool operator==(const Nic&, const Nic&) = default;
+  };
+  enum class NvLink : uint8_t {
+    unstated,
+    none,
+    all,    ///< every GPU reaches every other at its full rate (NVSwitch)
+    pairs,  ///< bridges and meshes
+  };
+  std::vector<Uplink> uplinks;
+  NvLink nvlink = NvLink::unstated;
+  LinkRate nvlink_rate;  ///< all: of one GPU; pairs: of one link
+  std::vector<Pair> pairs;
+  bool states_nics = false;
+  std::vector<Nic> nics;
+  friend bool operator==(const NodeLinks&, const NodeLinks&) = default;
+};
+
+/// The network between nodes.
+struct FabricLinks {
+  struct Uplink {  ///< from a domain of a level above the node to what it is part of, all its cables together
+    std::string level;
+    LinkRate rate;
+    int64_t oversubscription = 0;  ///< in thousandths: what comes in from below over what goes out; 0: not stated
+    friend bool operator==(const Uplink&, const Uplink&) = default;
+  };
+  std::vector<Uplink> uplinks;
+  std::string nvlink_level;  ///< level whose domains are one NVLink domain each (a GB200 rack); empty: NVLink ends at the node
+  LinkRate nvlink_rate;      ///< of one GPU
+  bool rails = false;        ///< card i of every node goes to a switch of its own
+  friend bool operator==(const FabricLinks&, const FabricLinks&) = default;
+};
+
 /// What nodes of one kind have.
 struct NodeKind {
   std::string name;
   uint32_t gpus = 0;
-  std::string gpu_type;      ///< "A100-SXM4-80GB"; empty: not stated
-  int64_t gpu_mem_mib = 0;   ///< memory of one GPU; 0: not stated, no limit
-  Resources capacity;        ///< per node; kGpu is gpus * 1000
-  bool limits_cpu = false;   ///< false: CPUs are not modelled on these nodes, requests for them always fit
-  bool limits_mem = false;   ///< likewise for host memory
+  std::string gpu_type;     ///< "A100-SXM4-80GB"; empty: not stated
+  int64_t gpu_mem_mib = 0;  ///< memory of one GPU; 0: not stated, no limit
+  Resources capacity;       ///< per node; kGpu is gpus * 1000
+  bool limits_cpu = false;  ///< false: CPUs are not modelled on these nodes, requests for them always fit
+  bool limits_mem = false;  ///< likewise for host memory
+  NodeLinks links;
 };
 
 /// A vertex of the tree at or above the GPU's parent: a rack, a node, a socket, a switch. GPUs themselves are numbers, not domains.
 struct Domain {
-  std::string name;                        ///< "r0", "n12", "n12/s0"
-  uint32_t parent = kNone;                 ///< index into the domains of the level above
-  GpuId gpu_begin = 0, gpu_end = 0;        ///< its GPUs
-  NodeId node_begin = 0, node_end = 0;     ///< its nodes; below the node level the one node it is part of
+  std::string name;                     ///< "r0", "n12", "n12/s0"
+  uint32_t parent = kNone;              ///< index into the domains of the level above
+  GpuId gpu_begin = 0, gpu_end = 0;     ///< its GPUs
+  NodeId node_begin = 0, node_end = 0;  ///< its nodes; below the node level the one node it is part of
 };
 
 /// A tree as files and importers give it; Topology::build numbers it.
 struct TopologySpec {
   struct Vertex {
-    std::string name;                  ///< empty: named by level and number ("rack3", "n12", "n12/socket0")
-    uint32_t kind = kNone;             ///< at the node level: index into kinds
-    uint32_t gpus = 0;                 ///< in a vertex of the last level before the GPU: how many GPUs
-    uint64_t count = 1;                ///< so many equal siblings; a given name is then a stem ("a" gives "a0", "a1", ...)
+    std::string name;       ///< empty: named by level and number ("rack3", "n12", "n12/socket0")
+    uint32_t kind = kNone;  ///< at the node level: index into kinds
+    uint32_t gpus = 0;      ///< in a vertex of the last level before the GPU: how many GPUs
+    uint64_t count = 1;     ///< so many equal siblings; a given name is then a stem ("a" gives "a0", "a1", ...)
     std::vector<Vertex> children;
   };
   std::string name;
-  std::vector<std::string> levels;     ///< names from the top level below the root to the one above the GPU; one of them is "node"
+  std::vector<std::string> levels;             ///< names from the top level below the root to the one above the GPU; one of them is "node"
   std::vector<std::string> kinds_of_resource;  ///< names of kinds 3 and up
   std::vector<NodeKind> kinds;
   std::vector<Vertex> top;
+  FabricLinks links;
 };
 
 /// Immutable tree. Levels are named and any number; nodes may differ; clusters without GPUs are legal; a node's GPUs are an interval
@@ -79,6 +135,7 @@ class Topology {
   std::string gpu_name(GpuId g) const;  ///< "n1/gpu0"
   /// Node by name, or kNone.
   NodeId find_node(std::string_view name) const;
+  const FabricLinks& links() const { return links_; }
   /// Names of resource kinds, all of them; at least "gpu", "cpu", "mem".
   const std::vector<std::string>& resource_names() const { return resource_names_; }
   /// Whether some node limits a kind other than GPUs.
@@ -96,6 +153,7 @@ class Topology {
   std::vector<NodeKind> kinds_;
   std::vector<uint32_t> node_kind_;
   std::array<bool, kMaxKinds> limits_{};
+  FabricLinks links_;
 };
 
 }  // namespace muster

@@ -1,16 +1,25 @@
-// What becomes of the queue when a job does not fit.
+// What becomes of the queue when a job does not fit: each choice is a form of the policy `list`.
 #pragma once
-#include "parts/part.hpp"
+#include "parts/order.hpp"
+#include "parts/placer.hpp"
 
 namespace muster {
 
-enum class Blocked : uint8_t {
-  stop,  ///< nobody overtakes it
-  skip,  ///< the next in order is tried
-  drop,  ///< it is dropped, with the reason, and the next in order is tried
+/// What `list` is composed of, as its forms get it.
+struct ListParts {
+  size_t jobs = 0;                     ///< of the run
+  const Config* parameters = nullptr;  ///< good while the form is made
+  std::unique_ptr<Order> order;
+  std::unique_ptr<Estimate> estimate;
+  std::unique_ptr<Placer> placer;
 };
 
 std::span<const PartInfo> blocked_choices();
-Blocked blocked_called(std::string_view name);
+std::unique_ptr<Policy> make_blocked(std::string_view name, ListParts parts);
+
+// ---- the forms, one function each
+std::unique_ptr<Policy> make_stop(ListParts p);
+std::unique_ptr<Policy> make_skip(ListParts p);
+std::unique_ptr<Policy> make_drop(ListParts p);
 
 }  // namespace muster

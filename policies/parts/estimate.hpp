@@ -1,18 +1,22 @@
 // How long a job is believed to run.
 #pragma once
+#include <memory>
+
 #include "parts/part.hpp"
 
 namespace muster {
 
-enum class Estimate : uint8_t {
-  trace,  ///< what the user stated, whole; jobs without a statement come after all others
-  exact,  ///< the true run time left: the textbook's assumption, which no scheduler has
+/// What a policy believes of run times: the estimate slot.
+class Estimate {
+ public:
+  virtual ~Estimate() = default;
+  /// Run time of `j` from its next start on, in ticks; kNever when nobody stated any. Asked when a job joins the queue.
+  virtual Duration of(const View& now, JobId j) = 0;
+  /// Called once a pass before all else: for estimates that learn from what ended.
+  virtual void follow(const View&) {}
 };
 
 std::span<const PartInfo> estimates();
-Estimate estimate_called(std::string_view name);
-
-/// Run time of `j` in ticks; kNever when nobody stated any.
-inline Duration estimated(Estimate e, const View& now, JobId j) { return e == Estimate::exact ? now.oracle_left(j) : now.estimate(j); }
+std::unique_ptr<Estimate> make_estimate(std::string_view name, const PolicyInput& in);
 
 }  // namespace muster

@@ -4,15 +4,13 @@
 
 #include "muster/id_set.hpp"
 #include "muster/winner_tree.hpp"
-#include "parts/order.hpp"
 
 namespace muster {
 
-/// Jobs by (key, id). A queue of order fifo is a bitmap, any other a winner tree: O(log n) with a large base either way.
+/// Jobs by (key, id). A queue without keys (order fifo) is a bitmap, any other a winner tree: O(log n) with a large base either way.
 class JobQueue {
  public:
-  JobQueue(Order o, size_t jobs)
-      : members_(std::max<size_t>(jobs, 1)), keys_(o == Order::fifo ? 1 : std::max<size_t>(jobs, 1)), keyed_(o != Order::fifo) {}
+  JobQueue(bool keyed, size_t jobs) : members_(std::max<size_t>(jobs, 1)), keys_(keyed ? std::max<size_t>(jobs, 1) : 1), keyed_(keyed) {}
   void insert(JobId j, int64_t key) {
     members_.insert(j);
     if (keyed_) keys_.set(j, key);

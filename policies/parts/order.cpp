@@ -10,25 +10,51 @@ constexpr PartInfo kOrders[] = {
     {"largest", "most GPUs first"},    {"smallest", "fewest GPUs first"},        {"priority", "highest priority first"},
 };
 constexpr int64_t kLast = kNever - 1;
+
+class Fifo final : public Order {
+ public:
+  int64_t key(const View&, Estimate&, JobId) override { return 0; }
+  bool keyed() const override { return false; }
+};
+
+class Sjf final : public Order {
+ public:
+  int64_t key(const View& now, Estimate& e, JobId j) override { return std::min(e.of(now, j), kLast); }
+};
+
+class Ljf final : public Order {
+ public:
+  int64_t key(const View& now, Estimate& e, JobId j) override {
+    const Duration d = e.of(now, j);
+    return d == kNever ? kLast : -d;
+  }
+};
+
+class Largest final : public Order {
+ public:
+  int64_t key(const View& now, Estimate&, JobId j) override { return -int64_t(now.shape(j).total_gpus); }
+};
+
+class Smallest final : public Order {
+ public:
+  int64_t key(const View& now, Estimate&, JobId j) override { return now.shape(j).total_gpus; }
+};
+
+class ByPriority final : public Order {
+ public:
+  int64_t key(const View& now, Estimate&, JobId j) override { return -int64_t(now.priority(j)); }
+  bool by_priority() const override { return true; }
+};
+
+template <class O> std::unique_ptr<Order> make(const PolicyInput&) { return std::make_unique<O>(); }
+constexpr std::unique_ptr<Order> (*kMake[])(const PolicyInput&) = {make<Fifo>,    make<Sjf>,      make<Ljf>,
+                                                                   make<Largest>, make<Smallest>, make<ByPriority>};
 }  // namespace
 
 std::span<const PartInfo> orders() { return kOrders; }
 
-Order order_called(std::string_view name) { return Order(&choose(kOrders, name, "order", {}) - kOrders); }
-
-int64_t order_key(Order o, Estimate e, const View& now, JobId j) {
-  switch (o) {
-    case Order::fifo: return 0;
-    case Order::sjf: return std::min(estimated(e, now, j), kLast);
-    case Order::ljf: {
-      const Duration d = estimated(e, now, j);
-      return d == kNever ? kLast : -d;
-    }
-    case Order::largest: return -int64_t(now.shape(j).total_gpus);
-    case Order::smallest: return now.shape(j).total_gpus;
-    case Order::priority: return -int64_t(now.priority(j));
-  }
-  return 0;
+std::unique_ptr<Order> make_order(std::string_view name, const PolicyInput& in) {
+  return kMake[&choose(kOrders, name, "order", {}) - kOrders](in);
 }
 
 }  // namespace muster

@@ -40,4 +40,16 @@ void check_parameters(const Config& given, std::span<const Parameter> known) {
   }
 }
 
+void add_part_parameters(std::vector<Parameter>& all, std::string_view slot, std::span<const PartInfo> parts) {
+  for (const PartInfo& taker : parts)
+    for (const PartParameter& q : taker.parameters) {
+      if (std::any_of(all.begin(), all.end(), [&](const Parameter& p) { return p.name == q.name; })) continue;
+      std::string takers;
+      for (const PartInfo& part : parts)
+        for (const PartParameter& r : part.parameters)
+          if (r.name == q.name) takers += (takers.empty() ? "" : "|") + std::string(part.name);
+      all.push_back({std::string(q.name), std::string(q.fallback), std::string(slot) + "=" + takers + ": " + std::string(q.help), {}});
+    }
+}
+
 }  // namespace muster

@@ -9,11 +9,17 @@
 
 namespace muster {
 
+/// A parameter that only some parts take. Parts of one slot that take the same one name it alike.
+struct PartParameter {
+  std::string_view name, fallback, help;
+};
+
 /// A choice for one slot of a composed policy.
 struct PartInfo {
   std::string_view name, help;
-  bool needs_estimate = false;  ///< reads how long jobs run
-  bool needs_oracle = false;    ///< reads how long jobs truly run
+  bool needs_estimate = false;                     ///< reads how long jobs run
+  bool needs_oracle = false;                       ///< reads how long jobs truly run
+  std::span<const PartParameter> parameters = {};  ///< beside the slots of the policy
 };
 
 /// The row of `parts` called `name`. Throws InputError with the nearest name when there is none; `slot` and `where` are for the message.
@@ -24,5 +30,8 @@ void check_parameters(const Config& given, std::span<const Parameter> known);
 
 /// A policy's parameter whose values are the names of `parts`.
 Parameter slot_parameter(std::string_view slot, std::string_view fallback, std::string_view help, std::span<const PartInfo> parts);
+
+/// Adds the parameters of `parts` to `all`, each once, its help beginning with the parts that take it.
+void add_part_parameters(std::vector<Parameter>& all, std::string_view slot, std::span<const PartInfo> parts);
 
 }  // namespace muster

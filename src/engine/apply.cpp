@@ -35,6 +35,7 @@ void Simulator::Engine::apply() {
     first.drained = {};
     if (e.old.count > 1) doomed.push_back(e.old);
     first.grace = std::max(first.grace, e.grace);
+    first.again |= e.again;
     if (first.grace > 0 && (first.state == State::running || first.state == State::starting)) {
       first.drained = w.store.keep(minus(PieceStore::pieces(first.old), PieceStore::pieces(l.at)));
       for (const Piece& p : PieceStore::pieces(first.drained)) w.cluster.drain(s, p, true);
@@ -80,7 +81,7 @@ void Simulator::Engine::change(Edit& e) {
   const Pieces old = PieceStore::pieces(e.old), now = PieceStore::pieces(l.at);
   const State was = l.state;
   if (e.old.count > 1) doomed.push_back(e.old);
-  if (std::equal(old.begin(), old.end(), now.begin(), now.end())) return;
+  if (!e.again && std::equal(old.begin(), old.end(), now.begin(), now.end())) return;
   changed = true;
   const Held next = l.at;
   l.at = e.old;  // time and progress up to now belong to what it held
@@ -94,7 +95,7 @@ void Simulator::Engine::change(Edit& e) {
   const int64_t drained = int64_t(e.drained.gpus) * kMilli;
 
   if (now.empty()) {
-    if (ran) busy--, l.preemptions++;
+    if (ran) busy--, l.preemptions++, set_back(j, e.old);
     if (e.drained.count) keep_risk(j);  // notice: it has time to save
     Duration lost_before = 0;
     Int128 lost_gpu = 0;
@@ -130,7 +131,7 @@ void Simulator::Engine::change(Edit& e) {
     if (all) {  // wanted again on what drains: the notice is withdrawn
       withdraw_notice(j);
       if (!w.drains(j) && !waits(j) && w.has_minimum(j)) {
-        l.state = State::running;
+        l.state = State::running, l.began = w.now;
         busy++;
         forecast(j);
         owed_held += count(j, true);
@@ -148,7 +149,7 @@ void Simulator::Engine::change(Edit& e) {
   // moved, grown or shrunk
   const bool keeps = covers(now, old) || covers(old, now);
   if (e.drained.count) open_drain(j, e.drained, e.grace);
-  if (keeps && was == State::running && !w.shape(j).fixed && w.has_minimum(j)) {
+  if (keeps && !e.again && was == State::running && !w.shape(j).fixed && w.has_minimum(j)) {
     bool wait = false;
     for (const Piece& p : now) wait |= w.cluster.waits(w.shape(j), p);
     if (!wait) {  // an elastic job grows and shrinks hot
@@ -163,6 +164,7 @@ void Simulator::Engine::change(Edit& e) {
     }
   }
   busy--;
+  set_back(j, e.old);
   Duration lost = 0;
   Int128 lost_gpu = 0;
   if (e.drained.count) keep_risk(j);
@@ -194,7 +196,7 @@ void Simulator::Engine::begin(JobId j, bool waited) {
     l.state = State::starting;
     l.timer = arm(w.now + cost, Rank::ready, j);
   } else {
-    l.state = State::running;
+    l.state = State::running, l.began = w.now;
     forecast(j);
   }
   disturb(j, at);
@@ -240,6 +242,18 @@ void Simulator::Engine::begin_claimed() {
     begin(j);
     happened(What::start, j, w.live[j].at);
   }
+}
+
+/// What the model takes of a job that is stopped is at risk from here on: a notice saves it.
+void Simulator::Engine::set_back(JobId j, const Held& at) {
+  const Duration back = w.setback(j, PieceStore::pieces(at));
+  if (back == 0) return;
+  Live& l = w.live[j];
+  Rare& r = w.rare_of(j);
+  const Duration run = std::min(back - std::min(back, r.risk_run), l.work);
+  const Duration work = Duration(Int128(run) * l.speed / kFullSpeed);
+  l.work -= run;
+  r.risk_run += run, r.risk_work += work, r.risk_computed += Int128(run) * at.gpus * kMilli;
 }
 
 /// The work at risk is safe: a notice gave time to save it, or the job is over.

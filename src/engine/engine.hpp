@@ -59,6 +59,7 @@ struct Simulator::Engine {
   void to_queue(JobId j, bool lose);
   void keep_risk(JobId j);
   void lose_risk(JobId j);
+  void set_back(JobId j, const Held& at);
   void open_drain(JobId j, const Held& held, Duration grace, GpuId gpu = kNone);
   void drained(uint32_t d);
   void close_drain(uint32_t d);

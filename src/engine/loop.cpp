@@ -27,7 +27,7 @@ Rank rank_of(ScriptedEvent::Kind k) {
 Simulator::Engine::Engine(const Topology& t, const Workload& work, Policy& p, RunOptions o)
     : w(t, work), policy(p), options(std::move(o)), plan(w), view(w), fits(work.shapes.size()), left(work.jobs.size()) {
   records.reserve(2 * kBatch);
-  w.oracle = options.oracle;
+  w.oracle = options.oracle, w.model = options.model;
   for (JobId j = 0; j < work.jobs.size(); j++) {
     Duration units = work.truths[j].work;
     if (units != kNever && !w.shape(j).fixed) {  // work of an elastic job is counted in task-microseconds
@@ -187,7 +187,7 @@ void Simulator::Engine::fire(const Timer& t) {
       Live& l = w.live[id];
       if (l.timer != t.seq()) break;
       settle(id);
-      l.state = State::running;
+      l.state = State::running, l.began = w.now;
       forecast(id);
       happened(What::run, id);
       if (!observers.empty()) record(What::run, id, l.at).speed = l.speed;

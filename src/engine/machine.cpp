@@ -25,6 +25,7 @@ std::vector<JobId> Simulator::Engine::holders(NodeId n, GpuId from, GpuId to, bo
 void Simulator::Engine::lose(JobId j) {
   Live& l = w.live[j];
   settle(j);
+  set_back(j, l.at);
   stops_computing(j);
   int64_t held = count(j, false);
   const State was = l.state;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/world.hpp"
+#include "muster/model.hpp"
 #include "muster/config.hpp"
 
 namespace muster {
@@ -95,6 +96,20 @@ Duration View::ran(JobId j) const {
   const Rare none, &r = l.rare == kNone ? none : w_.rare[l.rare];
   return l.work + r.checkpoint + r.lost + r.risk_run + r.risk_write + (l.state == State::running ? w_.now - l.since : 0);
 }
+Duration World::setback(JobId j, Pieces at) const {
+  const Live& l = live[j];
+  if (!model || l.state != State::running) return 0;
+  const Duration ran = now - l.began;
+  return std::clamp<Duration>(model->setback(j, at, ran), 0, ran);
+}
+
+Duration View::setback(JobId j) const {
+  const Live& l = w_.live[j];
+  if (l.state != State::running) return 0;
+  const Duration unsafe = w_.costs(j).checkpoint_interval ? checkpoint_age(j) : 0;
+  return std::min(ran(j), std::max(unsafe, w_.setback(j, held(j))));
+}
+
 Duration View::checkpoint_age(JobId j) const {
   const Live& l = w_.live[j];
   const LifeCosts& c = w_.costs(j);
@@ -286,6 +301,13 @@ void Plan::preempt(JobId j, Duration grace) {
   if (!w_.live[j].at.count) throw ContractError("preempt of job " + w_.name(j) + ", which has no placement");
   if (grace < 0) throw ContractError("preempt of job " + w_.name(j) + " with a notice below 0");
   put(w_, j, {}, grace);
+}
+
+void Plan::restart(JobId j) {
+  known(j, "restart");
+  if (!w_.live[j].at.count) throw ContractError("restart of job " + w_.name(j) + ", which has no placement");
+  put(w_, j, PieceStore::pieces(w_.live[j].at), 0);
+  w_.edits.back().again = true;
 }
 
 static void end_in_plan(World& w, JobId j, State becomes, Reason r) {

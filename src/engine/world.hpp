@@ -57,6 +57,7 @@ struct Live {
   int64_t speed = 0;         // work per time, in millionths
   Duration queue_first = 0;  // the two parts of T that every job has; the others are in Rare
   Duration work = 0;
+  Time began = 0;            // to compute where it is
   Int128 computed = 0;       // milli-GPU x microseconds
   uint32_t timer = 0;        // sequence number of the armed timer; others are stale
   uint32_t first_edit = 0;   // where its first edit of this pass is in the log, if it is there
@@ -85,6 +86,7 @@ struct Edit {
   State becomes = State::queued;
   Reason reason = Reason::none;
   bool queued = false;
+  bool again = false;           // stopped and started anew, even where it was
   uint8_t old_geometry = 0, new_geometry = 0;
   JobId job = kNone;  // or GPU, for reshape
   Duration grace = 0;
@@ -122,6 +124,8 @@ class JobSet {
   const std::vector<uint32_t>* part_of_ = nullptr;
 };
 
+class Model;
+
 struct World {
   World(const Topology& t, const Workload& w)
       : topology(t), workload(w), live(w.jobs.size()), cluster(t), queue(w.jobs.size()), placed(w.jobs.size()), usage(w.tenants.size()) {}
@@ -138,6 +142,7 @@ struct World {
   std::vector<int32_t> priorities;  // empty until a priority event
   Time now = 0;
   bool oracle = false;
+  const Model* model = nullptr;
 
   struct Ask {
     JobId job;
@@ -174,6 +179,8 @@ struct World {
     if (live[j].rare == kNone) live[j].rare = uint32_t(rare.size()), rare.emplace_back();
     return rare[live[j].rare];
   }
+  /// Run time up to now, not yet at risk for want of a checkpoint, whose work the model takes if the job is stopped.
+  Duration setback(JobId j, Pieces at) const;
   uint32_t drains(JobId j) const { return live[j].rare == kNone ? 0 : rare[live[j].rare].drains; }
   /// Holds at least its minimum in every group (a whole-node gang: all its GPUs).
   bool has_minimum(JobId j) const;

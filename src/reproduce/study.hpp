@@ -32,6 +32,9 @@ struct Study {
   StudyResult (*run)(const StudyInput&) = nullptr;  ///< throws InputError for files that are not what they should be
 };
 
+// ---- one function a study, in the file of its name
+Study muri_study();
+
 /// All studies, in order of name.
 std::span<const Study> studies();
 

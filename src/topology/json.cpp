@@ -2,21 +2,24 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "muster/config.hpp"
 #include "text/json_config.hpp"
 #include "text/numbers.hpp"
+#include "topology/links_json.hpp"
 
 namespace muster {
 namespace {
 
-constexpr std::string_view kTreeKeys[] = {"$schema", "name", "levels", "resources", "kinds", "tree"};
-constexpr std::string_view kFlatKeys[] = {"$schema", "name", "resources", "nodes"};
-constexpr std::string_view kTopKeys[] = {"$schema", "name", "levels", "resources", "kinds", "tree", "nodes"};
+constexpr std::string_view kTreeKeys[] = {"$schema", "name", "levels", "resources", "links", "kinds", "tree"};
+constexpr std::string_view kFlatKeys[] = {"$schema", "name", "resources", "links", "nodes"};
+constexpr std::string_view kTopKeys[] = {"$schema", "name", "levels", "resources", "links", "kinds", "tree", "nodes"};
 constexpr std::string_view kVertexKeys[] = {"name", "count", "kind", "gpus", "parts"};
-constexpr std::string_view kKindKeys[] = {"gpus", "cpus", "mem_gib", "mem_mib", "gpu_type", "gpu_mem_gib", "gpu_mem_mib", "resources"};
-constexpr std::string_view kNodeKeys[] = {"name",    "count",    "rack",        "gpus",        "cpus",     "mem_gib",
-                                          "mem_mib", "gpu_type", "gpu_mem_gib", "gpu_mem_mib", "resources"};
+constexpr std::string_view kKindKeys[] = {"gpus",        "cpus",        "mem_gib",   "mem_mib", "gpu_type",
+                                          "gpu_mem_gib", "gpu_mem_mib", "resources", "links"};
+constexpr std::string_view kNodeKeys[] = {"name",    "count",    "rack",        "gpus",        "cpus",      "mem_gib",
+                                          "mem_mib", "gpu_type", "gpu_mem_gib", "gpu_mem_mib", "resources", "links"};
 
 [[noreturn]] void fail(const Config& at, const std::string& what) { throw InputError(at.where + ": " + what); }
 
@@ -69,6 +72,11 @@ class Reader {
       }
     if (tree) read_tree(top);
     else read_flat(*top.find("nodes"));
+    if (const Config* links = top.find("links")) {
+      NodeLinks usual;
+      spec_.links = fabric_links_from(*links, spec_.levels, node_level_, usual);
+      for (NodeKind& k : spec_.kinds) complete(k.links, usual);
+    }
     return std::move(spec_);
   }
 
@@ -94,6 +102,8 @@ class Reader {
         kind.gpu_mem_mib = key == "gpu_mem_gib" ? amount(v, 1024, 1'000'000) : amount(v, 1, 1'024'000'000);
       } else if (key == "gpu_type") {
         kind.gpu_type = name_of(v);
+      } else if (key == "links") {
+        kind.links = node_links_from(v, std::span<const std::string>(spec_.levels).subspan(node_level_ + 1));
       } else if (key == "resources") {
         for (const auto& [name, a] : object(v)) {
           const size_t r = resource(name);
@@ -196,7 +206,7 @@ class Reader {
     spec_.levels = racks ? std::vector<std::string>{"rack", "node"} : std::vector<std::string>{"node"};
     node_level_ = racks ? 1 : 0;
     std::map<std::string, size_t> rack_of;
-    std::map<std::pair<std::array<int64_t, kMaxKinds + 4>, std::string>, uint32_t> kinds;
+    std::map<std::tuple<std::array<int64_t, kMaxKinds + 4>, std::string, std::string>, uint32_t> kinds;
     for (const auto& [none, n] : nodes.fields) {
       object(n);
       n.only(kNodeKeys);
@@ -204,7 +214,7 @@ class Reader {
       k.capacity[kGpu] = k.gpus * kMilli;
       std::array<int64_t, kMaxKinds + 4> key{k.gpus, k.gpu_mem_mib, k.limits_cpu, k.limits_mem};
       std::copy(k.capacity.amount.begin(), k.capacity.amount.end(), key.begin() + 4);
-      const auto [at, fresh] = kinds.try_emplace({key, k.gpu_type}, uint32_t(spec_.kinds.size()));
+      const auto [at, fresh] = kinds.try_emplace({key, k.gpu_type, links_text(k.links, {",", ":"})}, uint32_t(spec_.kinds.size()));
       TopologySpec::Vertex v;
       v.kind = at->second;
       v.gpus = k.gpus;

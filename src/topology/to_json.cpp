@@ -1,11 +1,15 @@
 #include "topology/to_json.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "text/json_text.hpp"
+#include "topology/links_json.hpp"
 
 namespace muster {
 namespace {
+
+constexpr JsonStyle kStyle{",", ":"};
 
 /// Walks the tree once, in order; the children of a domain are the next ones of the level below that name it as their parent.
 class Writer {
@@ -113,22 +117,28 @@ std::string topology_json(const Topology& t) {
     out += ",\"limits_mem\":", out += k.limits_mem ? "true" : "false";
     out += ",\"capacity\":[";
     for (size_t r = 0; r < kMaxKinds; r++) out += r ? "," : "", append_int(out, k.capacity[r]);
-    out += "]}";
+    out += ']';
+    if (const std::string links = links_text(k.links, kStyle); !links.empty()) out += ",\"links\":" + links;
+    out += '}';
   }
-  out += "],\"tree\":";
+  out += ']';
+  if (const std::string links = links_text(t.links(), kStyle); !links.empty()) out += ",\"links\":" + links;
+  out += ",\"tree\":";
   out += Writer(t).list(0, kNone);
   return out += '}';
 }
 
 Topology topology_from_record(const Config& c) {
-  static constexpr std::array<std::string_view, 5> kKnown{"name", "levels", "resources", "kinds", "tree"};
-  static constexpr std::array<std::string_view, 7> kKindKeys{"name",       "gpus",       "gpu_type", "gpu_mem_mib",
-                                                             "limits_cpu", "limits_mem", "capacity"};
+  static constexpr std::array<std::string_view, 6> kKnown{"name", "levels", "resources", "kinds", "links", "tree"};
+  static constexpr std::array<std::string_view, 8> kKindKeys{"name",       "gpus",       "gpu_type", "gpu_mem_mib",
+                                                             "limits_cpu", "limits_mem", "capacity", "links"};
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   c.only(kKnown);
   TopologySpec s;
   s.name = want(c, "name").as_text();
   for (const auto& [name, f] : want(c, "levels").fields) s.levels.emplace_back(f.as_text());
+  const auto node_level = size_t(std::find(s.levels.begin(), s.levels.end(), "node") - s.levels.begin());
+  const auto below = std::span<const std::string>(s.levels).subspan(std::min(node_level + 1, s.levels.size()));
   for (const auto& [name, f] : want(c, "resources").fields) s.kinds_of_resource.emplace_back(f.as_text());
   for (const auto& [name, f] : want(c, "kinds").fields) {
     f.only(kKindKeys);
@@ -142,7 +152,10 @@ Topology topology_from_record(const Config& c) {
     const Config& amounts = want(f, "capacity");
     if (amounts.fields.size() != kMaxKinds) throw InputError(amounts.where + ": want " + std::to_string(kMaxKinds) + " amounts");
     for (size_t r = 0; r < kMaxKinds; r++) k.capacity[r] = amounts.fields[r].second.as_integer(0, kMost);
+    if (const Config* links = f.find("links")) k.links = node_links_from(*links, below);
   }
+  NodeLinks none;
+  if (const Config* links = c.find("links")) s.links = fabric_links_from(*links, s.levels, node_level, none);
   for (const auto& [name, f] : want(c, "tree").fields) s.top.push_back(vertex_of(f));
   try {
     return Topology::build(std::move(s));

@@ -7,6 +7,7 @@
 
 #include "muster/config.hpp"
 #include "text/numbers.hpp"
+#include "topology/links_json.hpp"
 
 namespace muster {
 namespace {
@@ -129,6 +130,7 @@ Topology Topology::build(TopologySpec spec) {
   check.levels();
   for (const Vertex& v : spec.top) check.count(v, 0, 1);
   check.capacities();
+  check_links(spec, node_level);
 
   t.resource_names_ = {"gpu", "cpu", "mem"};
   for (const std::string& name : spec.kinds_of_resource) {
@@ -229,6 +231,7 @@ Topology Topology::build(TopologySpec spec) {
   t.name_ = std::move(spec.name);
   t.levels_ = std::move(spec.levels);
   t.kinds_ = std::move(spec.kinds);
+  t.links_ = std::move(spec.links);
   return t;
 }
 

@@ -65,6 +65,10 @@ void single_server(const Json& c, Tally& tally);
 void parallel_schedule(const Json& c, Tally& tally);
 void max_min(const Json& c, Tally& tally);
 void dominant_resource(const Json& c, Tally& tally);
+// Queues: false when the kind is of another family.
+bool kueue_case(const std::string& kind, const Json& c, Tally& tally);
+bool yarn_case(const std::string& kind, const Json& c, Tally& tally);
+bool share_case(const std::string& kind, const Json& c, Tally& tally);
 /// A trace whose mean completion time stands in the README.md beside it. False when it is not there.
 bool known_mean(const std::filesystem::path& csv, Tally& tally);
 

@@ -21,6 +21,7 @@ void judge(const Json& c, const fs::path& file, Tally& tally) {
   if (kind == "parallel_schedule") return parallel_schedule(c, tally);
   if (kind == "maxmin") return max_min(c, tally);
   if (kind == "drf") return dominant_resource(c, tally);
+  if (kueue_case(kind, c, tally) || yarn_case(kind, c, tally) || share_case(kind, c, tally)) return;
   if (!kind.empty()) return tally.skipped(kind);
   if (c.contains("events") && c.contains("cluster")) return tally.skipped("hived cells");
   if (c.contains("recommended_behaviour")) return tally.skipped("hived defects");

@@ -188,6 +188,35 @@ TEST(Life, AWithdrawnNoticeCostsOnlyTheTimeUnderIt) {
   EXPECT_EQ(p.end(a), "23 done 0 0 0 20 0 3 0 0");
 }
 
+TEST(Life, ARestartWhereItIsAndWhatTheModelSetsBack) {
+  struct Slow final : Model {
+    Duration setback(JobId, Pieces, Duration) const override { return 3; }
+  } slow;
+  Play p("node:1 gpu:2");
+  p.options.model = &slow;
+  const JobId a = p.job("a", 0, 20);
+  std::vector<Duration> told;
+  p.start(0, a, "n0/gpu0");
+  for (const Time t : {5, 7})  // 3 of 5 are lost, then all 2
+    p.at(t, [&](const View& now, Plan& plan) { told.push_back(now.setback(a)), plan.restart(a); });
+  p.preempt(17, a), p.start(20, a, "n0/gpu1");  // 3 of 10; 9 are done by then
+  p.run();
+  EXPECT_EQ(p.end(a), "31 done 0 3 0 20 0 0 0 8");
+  EXPECT_THAT(told, testing::ElementsAre(3, 2));
+}
+
+TEST(Life, ANoticeSavesWhatTheModelWouldSetBack) {
+  struct Slow final : Model {
+    Duration setback(JobId, Pieces, Duration) const override { return 3; }
+  } slow;
+  Play p("node:1 gpu:1");
+  p.options.model = &slow;
+  const JobId a = p.job("a", 0, 20);
+  p.start(0, a, "n0/gpu0"), p.preempt(5, a, 2), p.start(9, a, "n0/gpu0");
+  p.run();
+  EXPECT_EQ(p.end(a), "24 done 0 2 0 20 0 2 0 0");
+}
+
 TEST(Life, TimeLimits) {
   Play p("node:3 gpu:1");
   const JobId a = p.job("a", 0, 10), b = p.job("b", 0, 7), c = p.job("c", 0, 100, costs(kNever, 0, 0, 0));

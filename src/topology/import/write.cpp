@@ -1,8 +1,11 @@
 #include "text/json_text.hpp"
 #include "topology/import/import.hpp"
+#include "topology/links_json.hpp"
 
 namespace muster {
 namespace {
+
+constexpr JsonStyle kStyle{", ", ": "};
 
 class Writer {
  public:
@@ -13,6 +16,7 @@ class Writer {
     if (!spec_.name.empty()) out_ += "  \"name\": ", append_string(out_, spec_.name), out_ += ",\n";
     out_ += "  \"levels\": ", names(spec_.levels), out_ += ",\n";
     if (!spec_.kinds_of_resource.empty()) out_ += "  \"resources\": ", names(spec_.kinds_of_resource), out_ += ",\n";
+    if (const std::string links = links_text(spec_.links, kStyle); !links.empty()) out_ += "  \"links\": " + links + ",\n";
     out_ += "  \"kinds\": {";
     for (size_t i = 0; i < spec_.kinds.size(); i++) out_ += i ? ",\n    " : "\n    ", kind(spec_.kinds[i]);
     out_ += "\n  },\n  \"tree\": [";
@@ -49,7 +53,9 @@ class Writer {
       out_ += any ? ", " : ", \"resources\": {", any = true;
       append_string(out_, spec_.kinds_of_resource[r]), out_ += ": ", append_int(out_, k.capacity[3 + r]);
     }
-    out_ += any ? "}}" : "}";
+    out_ += any ? "}" : "";
+    if (const std::string links = links_text(k.links, kStyle); !links.empty()) out_ += ", \"links\": " + links;
+    out_ += '}';
   }
 
   /// Without the braces and the count. Below the node the text is on one line, above it a line a part.
