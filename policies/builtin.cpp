@@ -28,6 +28,7 @@ PolicyInfo list_row(std::string_view name, std::string_view summary, std::initia
 
 std::vector<PolicyInfo> table() {
   std::vector<PolicyInfo> t;
+  t.push_back(row("drf", "dominant resource fairness: next is the user with the smallest dominant share", make_drf, drf_parameters()));
   t.push_back(list_row("edf", "earliest deadline first, preemptive", {{"order", "edf"}, {"blocked", "skip"}, {"preempt", "order"}},
                        {"place", "blocked", "preempt"}));
   t.push_back(list_row("fifo", "first in, first out: who does not fit holds up all behind it", {{"order", "fifo"}, {"blocked", "stop"}}, {"place"}));
@@ -38,6 +39,7 @@ std::vector<PolicyInfo> table() {
                        {"place", "blocked", "preempt"}));
   t.push_back(
       row("list", "a queue composed of parts: order, quota, place, blocked, preempt, estimate", make_list, list_parameters(), {}, true));
+  t.push_back(row("max-min", "max-min fairness: next is the user who holds least", make_drf, drf_parameters(), slots({{"resources", "gpu"}, {"measure", "amount"}})));
   t.push_back(list_row("multifactor", "priority from age, fair share, size and QOS, as in Slurm", {{"order", "multifactor"}, {"blocked", "skip"}},
                        {"place", "blocked", "preempt"}));
   t.push_back(row("muri", "as the simulator of the Muri paper: the cluster emptied and filled anew at every event", make_muri, muri_parameters(), {}, true));
