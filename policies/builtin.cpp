@@ -25,6 +25,7 @@ std::vector<PolicyInfo> table() {
                   slots({{"order", "fifo"}, {"blocked", "stop"}})));
   t.push_back(row("fifo-skip", "in order of submission, whatever fits starts", make_list, list_parameters({"place"}),
                   slots({{"order", "fifo"}, {"blocked", "skip"}})));
+  t.push_back(row("hived", "virtual clusters that own cells of the topology; opportunistic work in what they leave idle", make_hived, hived_parameters(), {}, true));
   t.push_back(
       row("list", "a queue composed of parts: order, quota, place, blocked, preempt, estimate", make_list, list_parameters(), {}, true));
   t.push_back(row("muri", "as the simulator of the Muri paper: the cluster emptied and filled anew at every event", make_muri, muri_parameters(), {}, true));
