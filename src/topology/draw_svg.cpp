@@ -66,8 +66,8 @@ class Picture {
       const uint32_t next = inside ? i + 1 : looks_.next(l, i, to);
       const Domain& d = t_.domains(l)[i];
       std::string title = short_name(t_, l, i);
-      if (next - i > 1) title += " ... " + short_name(t_, l, next - 1) + "   " + with_commas(next - i) + " x";
-      if (l == t_.node_level()) title += "   " + node_text(t_, d.node_begin);
+      if (next - i > 1) title += " ... " + short_name(t_, l, next - 1) + " (" + with_commas(next - i) + " times)";
+      if (l == t_.node_level()) title += ": " + node_text(t_, d.node_begin);
       Box& b = add(in, std::move(title), l < t_.node_level() ? "#f5f5f5" : l == t_.node_level() ? "#ffffff" : "#eef3e2");
       if (l + 1 < levels_) add_domains(b, l + 1, looks_.begin(l, i), looks_.end(l, i));
       else

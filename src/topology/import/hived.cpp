@@ -57,6 +57,11 @@ class Reader {
     for (const auto& [none, cell] : cells->fields) {
       const CellType& type = type_of(cell);
       TopologySpec::Vertex v = vertex(cell, type);
+      if (!type.node) {
+        const Config* address = given(cell, "cellAddress");
+        v.name = address ? text_of(*address) : type.name;
+        if (const size_t n = tops_[v.name]++) v.name += "." + std::to_string(n + 1);
+      }
       for (size_t l = type.above_node; l < above_; l++) {  // cells that are less deep stand alone in the levels above
         TopologySpec::Vertex outer;
         outer.children.push_back(std::move(v));
@@ -134,9 +139,10 @@ class Reader {
     }
   }
 
-  /// "switch", "socket", "numa" where every type of a height says so, else "4-gpu" where all have as many, else "cell2".
+  /// "switch", "socket", "numa" where every type of a height says so, else "4-gpu" where all have as many, else "cell-b".
   void name_levels() {
-    for (size_t i = above_; i > 0; i--) r_.spec.levels.push_back("group" + (i > 1 ? std::to_string(i) : std::string()));
+    // A letter, since a number would run into that of a domain.
+    for (size_t i = above_; i > 0; i--) r_.spec.levels.push_back(i > 1 ? std::string("group-") + char('a' + i - 1) : "group");
     r_.spec.levels.emplace_back("node");
     for (size_t h = inside_; h-- > 1;) {
       const auto& types = by_height_[h];
@@ -147,7 +153,7 @@ class Reader {
       if (name.empty() && all([&](const CellType* t) { return t->leaves == types[0]->leaves; }))
         name = std::to_string(types[0]->leaves) + "-gpu";
       if (name.empty() || std::find(r_.spec.levels.begin(), r_.spec.levels.end(), name) != r_.spec.levels.end())
-        name = "cell" + std::to_string(h);
+        name = std::string("cell-") + char('a' + h - 1);
       r_.spec.levels.push_back(name);
     }
   }
@@ -271,7 +277,7 @@ class Reader {
   std::map<std::string, CellType> types_;
   std::map<size_t, std::vector<const CellType*>> by_height_;  // those below nodes
   std::map<std::string, Sku> skus_;
-  std::map<std::string, size_t> seen_;  // names of nodes
+  std::map<std::string, size_t> seen_, tops_;                 // names of nodes, and of the topmost cells above them
   size_t above_ = 0, inside_ = 0;       // levels above the node; height of the highest node
   size_t cells_ = 0, renumbered_ = 0;
 };
