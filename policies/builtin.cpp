@@ -35,9 +35,9 @@ std::vector<PolicyInfo> table() {
   t.push_back(list_row("fifo-skip", "in order of submission, whatever fits starts", {{"order", "fifo"}, {"blocked", "skip"}}, {"place"}));
   t.push_back(list_row("gittins", "highest Gittins index first, preemptive", {{"order", "gittins"}, {"blocked", "skip"}, {"preempt", "order"}},
                        {"place", "blocked", "preempt"}));
+  t.push_back(row("hived", "virtual clusters that own cells of the topology; opportunistic work in what they leave idle", make_hived, hived_parameters(), {}, true));
   t.push_back(list_row("las", "least attained service first, in steps, preemptive", {{"order", "las"}, {"blocked", "skip"}, {"preempt", "order"}},
                        {"place", "blocked", "preempt"}));
-  t.push_back(row("hived", "virtual clusters that own cells of the topology; opportunistic work in what they leave idle", make_hived, hived_parameters(), {}, true));
   t.push_back(
       row("list", "a queue composed of parts: order, quota, place, blocked, preempt, estimate", make_list, list_parameters(), {}, true));
   t.push_back(row("max-min", "max-min fairness: next is the user who holds least", make_drf, drf_parameters(), slots({{"resources", "gpu"}, {"measure", "amount"}})));

@@ -131,7 +131,7 @@ class HivedPolicy final : public Policy {
     r.vc = vc, r.priority = priority;
     r.members = pods(now, j).members;
     const Shape& s = now.shape(j);
-    r.leaf_type = s.groups[0].gpu_type;
+    if (s.groups[0].gpu_types.size() == 1) r.leaf_type = s.groups[0].gpu_types[0];
     r.lazy_preemption = lazy_;
     return r;
   }
