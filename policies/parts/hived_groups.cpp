@@ -78,7 +78,7 @@ int32_t Hived::commit(const HivedRequest& r, const std::vector<HivedLeaf>& leave
     journal().set(blocks_.at(groups_[size_t(g)].physical)[i], x);
     int32_t v = kNoCell;
     if (r.priority >= 0 && x != kNoCell && leaves[i].root_level > 0) {
-      const int32_t tree = r.vc < 0 ? -1 : r.pinned.empty() ? forest.tree_of(r.vc, at(x).tree) : forest.pinned_tree(r.vc, r.pinned);
+      const int32_t tree = r.vc < 0 ? -1 : r.pinned.empty() ? forest.tree_of(r.vc, forest.info(x).tree) : forest.pinned_tree(r.vc, r.pinned);
       if (tree >= 0) v = derive(x, leaves[i].root_level, &forest.trees()[size_t(tree)], r.priority);
       if (v == kNoCell) lost = true;
       else if (forest.is_free(x) && at(at(v).root).priority > kFreePriority) lazy_below(at(v).root, g);

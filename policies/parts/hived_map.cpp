@@ -99,7 +99,7 @@ template <class List> void Hived::usable(const List& list, int32_t n, std::vecto
   out.clear();
   const std::function<bool(int32_t)> any_suggested = [&](int32_t c) {
     if (suggested_->empty()) return true;
-    if (forest.single_node(c)) return (*suggested_)[size_t(at(c).node)] != 0;
+    if (forest.single_node(c)) return (*suggested_)[size_t(forest.info(c).node)] != 0;
     for (int32_t i = 0; i < at(c).children; i++)
       if (any_suggested(at(c).first + i)) return true;
     return false;
@@ -186,15 +186,15 @@ bool Hived::buddy(int32_t v, int32_t level, Chain& chain) {
   if (level == at(vertices_[size_t(v)].cell).level) {
     for (int32_t i = 0; i < list.size(); i++) cells.push_back(list[i]);
     if (!map({v}, cells)) return false;
-    list.drop(journal(), forest.edit_cells(), mapped_[size_t(vertices_[size_t(v)].cell)]);
+    list.drop(journal(), mapped_[size_t(vertices_[size_t(v)].cell)]);
     return true;
   }
   usable(list, list.size(), cells);
   for (const int32_t c : cells) {
     CellList& below = chain.free[size_t(level - 1)];
-    for (int32_t i = 0; i < at(c).children; i++) below.push(journal(), forest.edit_cells(), at(c).first + i);
+    for (int32_t i = 0; i < at(c).children; i++) below.push(journal(), at(c).first + i);
     if (buddy(v, level - 1, chain)) {
-      list.drop(journal(), forest.edit_cells(), c);
+      list.drop(journal(), c);
       return true;
     }
     below.clear(journal());
@@ -205,7 +205,6 @@ bool Hived::buddy(int32_t v, int32_t level, Chain& chain) {
 /// Splits something higher although useless cells are free nearer by, as long as the other VCs' guarantees allow it.
 bool Hived::relaxed(int32_t v, Chain& chain, const std::vector<int32_t>& wanted) {
   const int32_t cur = at(vertices_[size_t(v)].cell).level;
-  auto& cells = forest.edit_cells();
   std::vector<int32_t> spare(size_t(chain.top) + 2, 0);
   bool above = false;
   for (int32_t l = chain.top; l > cur; l--) {
@@ -220,7 +219,7 @@ bool Hived::relaxed(int32_t v, Chain& chain, const std::vector<int32_t>& wanted)
     std::vector<int32_t> taken;
     for (int32_t i = 0; i < n; i++) {
       taken.push_back(chain.free[size_t(l)][0]);
-      chain.free[size_t(l)].drop(journal(), cells, taken.back());
+      chain.free[size_t(l)].drop(journal(), taken.back());
     }
     spare[size_t(l)] -= n;
     for (int32_t k = l; k > cur; k--) {
@@ -230,11 +229,11 @@ bool Hived::relaxed(int32_t v, Chain& chain, const std::vector<int32_t>& wanted)
       taken = std::move(below);
     }
     CellList& list = chain.free[size_t(cur)];
-    list.put_in_front(journal(), cells, taken);
+    list.put_in_front(journal(), taken);
     std::vector<int32_t> all;
     for (int32_t i = 0; i < list.size(); i++) all.push_back(list[i]);
     if (!map({v}, all)) continue;
-    list.drop(journal(), cells, mapped_[size_t(vertices_[size_t(v)].cell)]);
+    list.drop(journal(), mapped_[size_t(vertices_[size_t(v)].cell)]);
     return true;
   }
   return false;
