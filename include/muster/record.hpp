@@ -96,6 +96,7 @@ struct Header {
   std::vector<std::pair<std::string, std::string>> inputs;      ///< role ("trace", "topology", ...) and "name sha256:..."
   std::vector<std::pair<std::string, uint64_t>> dropped_rows;   ///< by reason
   uint64_t rows = 0;                                            ///< data rows read
+  std::vector<std::string> metrics;                             ///< families asked for beside the usual ones
 };
 
 /// Sees every record, in order, in batches; records of one instant may come in two.

@@ -145,6 +145,11 @@ void RecordWriter::begin(const Header& h) {
   pairs("inputs", h.inputs, string);
   append_int(impl_->key("rows"), Int128(h.rows));
   pairs("dropped_rows", h.dropped_rows, [&](uint64_t n) { append_int(line, Int128(n)); });
+  if (!h.metrics.empty()) {
+    impl_->key("metrics") += '[';
+    for (size_t i = 0; i < h.metrics.size(); i++) line += i ? "," : "", append_string(line, h.metrics[i]);
+    line += ']';
+  }
   impl_->number("origin_us", h.workload->origin);
   append_string(impl_->key("origin_text"), h.workload->origin_text);
   impl_->number("jobs", int64_t(h.workload->jobs.size()));

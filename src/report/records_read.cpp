@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "metrics/family.hpp"
 #include "muster/config.hpp"
 #include "report/records.hpp"
 #include "text/json_config.hpp"
@@ -182,7 +183,7 @@ class RecordReader {
   }
 
   void header(std::string_view line) {
-    static constexpr std::array<std::string_view, 13> kKnown{"schema",       "version",   "policy",      "parameters", "seed", "until_us", "inputs", "rows",
+    static constexpr std::array<std::string_view, 14> kKnown{"schema",       "metrics",       "version",   "policy",      "parameters", "seed", "until_us", "inputs", "rows",
                                                              "dropped_rows", "origin_us", "origin_text", "jobs",       "topology"};
     if (line.substr(0, 10) != "{\"schema\":") fail_line(1, "no file of records: it does not begin with {\"schema\":");
     const Config c = parse_json_config(line, file_);
@@ -206,6 +207,11 @@ class RecordReader {
     pairs("parameters", [&](std::string name, const Config& v) { h.parameters.emplace_back(std::move(name), v.as_text()); });
     pairs("inputs", [&](std::string name, const Config& v) { h.inputs.emplace_back(std::move(name), v.as_text()); });
     pairs("dropped_rows", [&](std::string name, const Config& v) { h.dropped_rows.emplace_back(std::move(name), uint64_t(v.as_integer(0, kMost))); });
+    if (const Config* metrics = c.find("metrics"))
+      for (const auto& [none, name] : metrics->fields) {
+        parse_families(name.as_text());
+        h.metrics.emplace_back(name.as_text());
+      }
     Scanner seed(field("seed").value, file_, 1);
     h.seed = uint64_t(seed.integer(0, ~uint64_t{0}));
     if (const Config* until = c.find("until_us")) h.until = until->as_integer(0, kMost);
