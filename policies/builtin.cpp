@@ -21,12 +21,14 @@ PolicyInfo row(std::string_view name, std::string_view summary, std::unique_ptr<
 
 std::vector<PolicyInfo> table() {
   std::vector<PolicyInfo> t;
+  t.push_back(row("drf", "dominant resource fairness: next is the user with the smallest dominant share", make_drf, drf_parameters()));
   t.push_back(row("fifo", "first in, first out: who does not fit holds up all behind it", make_list, list_parameters({"place"}),
                   slots({{"order", "fifo"}, {"blocked", "stop"}})));
   t.push_back(row("fifo-skip", "in order of submission, whatever fits starts", make_list, list_parameters({"place"}),
                   slots({{"order", "fifo"}, {"blocked", "skip"}})));
   t.push_back(
       row("list", "a queue composed of parts: order, quota, place, blocked, preempt, estimate", make_list, list_parameters(), {}, true));
+  t.push_back(row("max-min", "max-min fairness: next is the user who holds least", make_drf, drf_parameters(), slots({{"resources", "gpu"}, {"measure", "amount"}})));
   t.push_back(row("muri", "as the simulator of the Muri paper: the cluster emptied and filled anew at every event", make_muri, muri_parameters(), {}, true));
   t.push_back(row("priority", "highest priority first, no preemption", make_list, list_parameters({"place", "blocked"}),
                   slots({{"order", "priority"}})));

@@ -7,6 +7,8 @@
 namespace muster {
 
 std::unique_ptr<Policy> make_list(const PolicyInput& in);
+std::unique_ptr<Policy> make_drf(const PolicyInput& in);
+std::vector<Parameter> drf_parameters();
 std::unique_ptr<Policy> make_muri(const PolicyInput& in);
 std::unique_ptr<Policy> make_split(const PolicyInput& in);
 std::vector<Parameter> muri_parameters();

@@ -71,6 +71,9 @@ std::string node_text(const Topology& t, NodeId n) {
   if (k.gpus && k.gpu_mem_mib) s += ", " + memory(k.gpu_mem_mib) + " each";
   if (k.limits_cpu) s += ", " + thousandths(k.capacity[kCpu]) + (k.capacity[kCpu] == kMilli ? " CPU" : " CPUs");
   if (k.limits_mem) s += ", " + memory(k.capacity[kMem]);
+  if (!k.driver.empty()) s += ", driver " + k.driver;
+  if (!k.cuda.empty()) s += ", CUDA " + k.cuda;
+  for (const auto& [key, value] : k.labels) s += ", " + key + '=' + value;
   for (size_t r = 3; r < t.resource_names().size(); r++) s += ", " + with_commas(k.capacity[r]) + ' ' + t.resource_names()[r];
   return s;
 }
