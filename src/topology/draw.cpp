@@ -65,6 +65,9 @@ class Drawing {
       s += k.capacity[kCpu] == kMilli ? " CPU" : " CPUs";
     }
     if (k.limits_mem) s += ", " + memory(k.capacity[kMem]);
+    if (!k.driver.empty()) s += ", driver " + k.driver;
+    if (!k.cuda.empty()) s += ", CUDA " + k.cuda;
+    for (const auto& [key, value] : k.labels) s += ", " + key + '=' + value;
     for (size_t r = 3; r < t_.resource_names().size(); r++) s += ", " + with_commas(k.capacity[r]) + ' ' + t_.resource_names()[r];
     return s;
   }

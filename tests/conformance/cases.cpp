@@ -22,6 +22,7 @@ bool Tally::close() const {
     std::printf("skip  %s: %zu\n", kind.c_str(), rows);
     skipped += rows;
   }
+  if (defects_) std::printf("known defects of the real system: %zu of %zu withstood\n", withstood_, defects_);
   std::printf("hints: %zu agree, %zu differ\n", agree_, differ_);
   std::printf("%zu passed, %zu failed, %zu skipped\n", passed_, failed_, skipped);
   return failed_ == 0 && passed_ + skipped > 0;

@@ -21,13 +21,15 @@ class Tally {
  public:
   /// One row was run: `difference` is empty when it agrees. A hint is a row that nobody has verified.
   void judged(const std::string& row, const std::string& difference, bool hint = false);
+  /// An input on which the real system breaks, counted on a line of its own too.
+  void defect(bool withstood) { defects_++, withstood_ += withstood; }
   /// A row of a kind that is not built yet.
   void skipped(const std::string& kind, size_t rows = 1) { skipped_[kind] += rows; }
   /// Prints the closing lines. Whether nothing failed and something ran.
   bool close() const;
 
  private:
-  size_t passed_ = 0, failed_ = 0, agree_ = 0, differ_ = 0;
+  size_t passed_ = 0, failed_ = 0, agree_ = 0, differ_ = 0, defects_ = 0, withstood_ = 0;
   std::map<std::string, size_t> skipped_;
 };
 
@@ -68,6 +70,10 @@ bool kueue_case(const std::string& kind, const Json& c, Tally& tally);
 bool yarn_case(const std::string& kind, const Json& c, Tally& tally);
 bool share_case(const std::string& kind, const Json& c, Tally& tally);
 /// A trace whose mean completion time stands in the README.md beside it. False when it is not there.
+void buddy(const Json& c, Tally& tally);
+void cells(const Json& c, Tally& tally);
+void hived(const Json& c, Tally& tally);
+void hived_defect(const Json& c, Tally& tally);
 bool known_mean(const std::filesystem::path& csv, Tally& tally);
 
 }  // namespace conformance

@@ -50,10 +50,8 @@ std::string plural(size_t n, std::string_view noun) { return std::to_string(n) +
 
 uint32_t kind_of(TopologySpec& spec, NodeKind kind) {
   for (uint32_t i = 0; i < spec.kinds.size(); i++) {
-    const NodeKind& k = spec.kinds[i];
-    if (k.gpus == kind.gpus && k.gpu_type == kind.gpu_type && k.gpu_mem_mib == kind.gpu_mem_mib && k.capacity == kind.capacity &&
-        k.limits_cpu == kind.limits_cpu && k.limits_mem == kind.limits_mem)
-      return i;
+    kind.name = spec.kinds[i].name;  // the first of its kind named it
+    if (spec.kinds[i] == kind) return i;
   }
   const std::string stem = kind.gpus == 0 ? "cpu" : std::to_string(kind.gpus) + "-" + (kind.gpu_type.empty() ? "gpu" : kind.gpu_type);
   const auto taken = [&](const std::string& name) {
