@@ -116,7 +116,10 @@ class EasyList final : public List<EasyList> {
     for (uint32_t c = 0; c < waiting_.classes(); c++) {
       const int64_t gpus = waiting_.want(c)[kGpu];
       std::string kind = gpus ? "" : std::to_string(c);
-      for (const TaskGroup& g : waiting_.kinds(c)) kind += g.gpu_type + '\n' + std::to_string(g.gpu_mem_mib) + '\n';
+      for (const TaskGroup& g : waiting_.kinds(c)) {
+        for (const std::string& type : g.gpu_types) kind += type + '\n';
+        kind += std::to_string(g.gpu_mem_mib) + '\n';
+      }
       const auto [at, fresh] = known.emplace(std::pair(gpus, kind), uint32_t(ages_.size()));
       if (fresh) {
         Ages& a = ages_.emplace_back();
@@ -433,7 +436,7 @@ bool plain(const Workload& w) {
     for (const TaskGroup& g : s.groups) {
       TaskGroup& k = known.groups.emplace_back();
       k.min_tasks = g.min_tasks, k.max_tasks = g.max_tasks, k.gpus = g.gpus, k.per_task = g.per_task;
-      k.gpu_mem_mib = g.gpu_mem_mib, k.gpu_type = g.gpu_type;
+      k.gpu_mem_mib = g.gpu_mem_mib, k.gpu_types = g.gpu_types;
       if (g.per_task[kGpu] != int64_t(g.gpus) * kMilli && g.per_task[kGpu] != 0) return false;
     }
     const bool one = s.nodes == Nodes::one || (s.nodes != Nodes::whole && s.groups.size() == 1 && s.groups[0].max_tasks == 1);

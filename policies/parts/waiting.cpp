@@ -7,7 +7,7 @@ namespace muster {
 
 Waiting::Waiting(const Topology& t, const Workload& w)
     : members_(std::max<size_t>(w.jobs.size(), 1)), class_of_(w.jobs.size()), place_(w.jobs.size()) {
-  using Key = std::pair<std::array<int64_t, kMaxKinds>, std::vector<std::pair<std::string, int64_t>>>;
+  using Key = std::pair<std::array<int64_t, kMaxKinds>, std::vector<std::pair<std::vector<std::string>, int64_t>>>;
   std::map<Key, uint32_t> known;
   std::vector<uint32_t> class_of_shape;
   for (const Shape& s : w.shapes) {
@@ -17,11 +17,11 @@ Waiting::Waiting(const Topology& t, const Workload& w)
       Resources task = g.per_task;
       task[kGpu] = int64_t(g.gpus) * kMilli;
       c.want += task.times(g.max_tasks);
-      if (g.gpus && (!g.gpu_type.empty() || g.gpu_mem_mib)) {
+      if (g.gpus && (!g.gpu_types.empty() || g.gpu_mem_mib)) {
         TaskGroup& kind = c.kinds.emplace_back();
         kind.gpus = 1;
-        kind.gpu_type = g.gpu_type, kind.gpu_mem_mib = g.gpu_mem_mib;
-        key.second.emplace_back(g.gpu_type, g.gpu_mem_mib);
+        kind.gpu_types = g.gpu_types, kind.gpu_mem_mib = g.gpu_mem_mib;
+        key.second.emplace_back(g.gpu_types, g.gpu_mem_mib);
       }
     }
     for (size_t k = 1; k < kMaxKinds; k++)
