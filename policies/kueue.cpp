@@ -64,7 +64,7 @@ class Kueue final : public Policy {
           break;
         default: break;
       }
-      grew_ |= e.what != What::submit;
+      grew_ |= e.what != What::submit && e.what != What::wake && e.what != What::speed;
     }
     not_yet_.release(now, plan, [&](JobId j) { insert(now, j); });
     if (grew_)
@@ -144,7 +144,7 @@ class Kueue final : public Policy {
     const std::string& type = setup_.flavors[flavor].gpu_type;
     if (type.empty()) return true;
     for (const TaskGroup& g : now.shape(j).groups)
-      if (g.gpu_type != type) return false;
+      if (g.gpu_types.size() != 1 || g.gpu_types[0] != type) return false;
     return true;
   }
   /// Whether all columns have room for it: in an empty tree, or now.

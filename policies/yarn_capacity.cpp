@@ -71,7 +71,7 @@ class YarnCapacity final : public Policy {
 
   void schedule(const View& now, Plan& plan) override {
     for (const Event& e : now.events()) {
-      if (e.what == What::wake || e.job >= now.jobs()) continue;
+      if (e.what == What::wake || e.what == What::speed || e.job >= now.jobs()) continue;
       if (e.what == What::fault || e.what == What::repair || e.what == What::cordon || e.what == What::uncordon || e.what == What::capacity)
         continue;
       if (e.what == What::submit && queue_of_[now.job(e.job).queue] == kNone) {
