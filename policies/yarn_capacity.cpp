@@ -4,9 +4,10 @@
 #include <map>
 #include <set>
 
+#include "parts/by_shape.hpp"
+#include "parts/elastic.hpp"
 #include "parts/not_yet.hpp"
 #include "parts/placer.hpp"
-#include "parts/by_shape.hpp"
 #include "parts/yarn_config.hpp"
 #include "table.hpp"
 
@@ -76,6 +77,10 @@ class YarnCapacity final : public Policy {
         continue;
       if (e.what == What::submit && queue_of_[now.job(e.job).queue] == kNone) {
         plan.reject(e.job, Reason::policy);
+        continue;
+      }
+      if (e.what == What::submit && !ever(now, queue_of_[now.job(e.job).queue], e.job)) {
+        plan.reject(e.job, Reason::quota_size);
         continue;
       }
       if (e.what == What::priority) leave(now, e.job);
@@ -179,21 +184,40 @@ class YarnCapacity final : public Policy {
       if (!under(queues_[q].used, more, queues_[q].most)) return false;
     return true;
   }
-  /// What one user of the queue may hold (UsersManager): an equal part of what active users hold, never below its least part of the
-  /// capacity, never above the capacity times the factor.
-  Resources user_limit(uint32_t leaf) const {
+  /// What one user of the queue may hold when the queue holds `used` (UsersManager, commit 10ab900b): an equal part of what is held among
+  /// active users, never below its least part of the capacity, never above the capacity times the factor.
+  Resources user_limit(uint32_t leaf, const Resources& used) const {
     const State& q = queues_[leaf];
-    const yarn::QueueSpec& s = specs_[leaf];
     Resources limit;
     for (const size_t k : calculator_.kinds) {
-      const int64_t base = std::max<int64_t>(q.guaranteed[k], 1), current = q.used[k] < base ? base : q.used[k] + 1;
+      const int64_t base = std::max<int64_t>(q.guaranteed[k], 1), current = used[k] < base ? base : used[k] + 1;
       const int64_t active = int64_t(std::max<size_t>(1, q.active.size()));
-      const int64_t part = (q.used[k] + 1 + active - 1) / active;
-      const int64_t least = yarn_ceil(current, s.user_least);
-      limit[k] = std::max(part, least);
-      limit[k] = std::min(limit[k], s.user_factor < 0 ? q.most[k] : yarn_ceil(base, s.user_factor));
+      limit[k] = std::max((used[k] + active) / active, yarn_ceil(current, specs_[leaf].user_least));
+      limit[k] = std::min(limit[k], user_most(leaf, k));
     }
     return limit;
+  }
+  int64_t user_most(uint32_t leaf, size_t k) const {
+    const int64_t factor = specs_[leaf].user_factor;
+    return factor < 0 ? queues_[leaf].most[k] : yarn_ceil(std::max<int64_t>(queues_[leaf].guaranteed[k], 1), factor);
+  }
+  /// Containers are handed out one by one, so the last one decides: before it the user is not above the limit of that moment.
+  bool within_user_limit(const View& now, uint32_t leaf, JobId j, const Resources& wants) const {
+    const State& q = queues_[leaf];
+    const auto user = q.users.find(now.job(j).tenant);
+    Resources before = wants, queue = q.used;
+    before -= now.shape(j).groups.back().per_task;
+    queue += before;
+    if (user != q.users.end()) before += user->second;
+    return under(before, Resources{}, user_limit(leaf, queue));
+  }
+  /// Whether the queue in an empty cluster could hold it.
+  bool ever(const View& now, uint32_t leaf, JobId j) const {
+    const Resources wants = asked(now, j);
+    for (uint32_t q = leaf; q != kNone; q = specs_[q].parent)
+      if (!under(wants, Resources{}, queues_[q].most)) return false;
+    return std::all_of(calculator_.kinds.begin(), calculator_.kinds.end(),
+                       [&](size_t k) { return wants[k] - now.shape(j).groups.back().per_task[k] <= user_most(leaf, k); });
   }
   static int64_t yarn_ceil(int64_t x, int64_t millionths) { return Ratio{millionths, 1'000'000}.times_up(x); }
 
@@ -201,12 +225,11 @@ class YarnCapacity final : public Policy {
     std::set<std::pair<uint32_t, ShapeId>> failed;
     for (;;) {
       const uint32_t leaf = next_leaf(failed);
-      if (leaf == kNone) return;
+      if (leaf == kNone) return grow(now, plan);
       State& q = queues_[leaf];
       const JobId j = q.waiting.first([&](ShapeId s) { return !failed.count({leaf, s}); });
       const Resources wants = asked(now, j);
-      Resources user = q.users[now.job(j).tenant];
-      const bool allowed = headroom(leaf, wants) && under(user, wants, user_limit(leaf));
+      const bool allowed = headroom(leaf, wants) && within_user_limit(now, leaf, j, wants);
       const Pieces at = allowed ? placer_->find(now, plan, j) : Pieces{};
       if (at.empty()) {
         plan.reason(j, allowed ? placer_->why(now, plan, j) : Reason::quota);
@@ -216,6 +239,24 @@ class YarnCapacity final : public Policy {
       plan.start(j, at);
       leave(now, j);
       account(now, plan, j);
+    }
+  }
+  /// What nobody waits for goes to those that can use more tasks, one at a time, the oldest first; not while a request to give back is
+  /// open.
+  void grow(const View& now, Plan& plan) {
+    for (uint32_t leaf = 0; leaf < queues_.size(); leaf++) {
+      State& q = queues_[leaf];
+      for (const JobId j : q.running) {
+        const Shape& s = now.shape(j);
+        while (!s.fixed && s.nodes == Nodes::any && now.state(j) == State::running && !requested_.count(j)) {
+          const Resources more = s.groups[0].per_task;
+          if (!headroom(leaf, more) || !within_user_limit(now, leaf, j, more)) break;
+          const std::vector<Piece> at = grown(now, plan, j);
+          if (at.empty()) break;
+          plan.resize(j, at);
+          account(now, plan, j);
+        }
+      }
     }
   }
   /// Down from the root, each time to the child that has used the smallest part of its capacity and has somebody to try.
@@ -261,7 +302,7 @@ class YarnCapacity final : public Policy {
       const State& s = queues_[q];
       x.parent = specs_[q].parent, x.leaf = specs_[q].leaf, x.off = specs_[q].off, x.am_millionths = specs_[q].am_millionths;
       x.guaranteed = s.guaranteed, x.most = s.most, x.used = s.used, x.pending = s.pending;
-      if (x.leaf) x.user_limit = user_limit(q);
+      if (x.leaf) x.user_limit = user_limit(q, s.used);
       for (const JobId j : s.running) {
         x.apps.push_back(uint32_t(apps.size()));
         apps.push_back(application(now, plan, j));
@@ -321,25 +362,9 @@ class YarnCapacity final : public Policy {
   }
   /// Takes the newest containers by force; what has to stay whole goes whole.
   void kill(const View& now, Plan& plan, JobId j, unsigned n) {
-    const Pieces held = plan.at(j);
     const Shape& s = now.shape(j);
-    unsigned left = n;
-    std::vector<Piece> keep(held.begin(), held.end());
-    std::vector<unsigned> tasks(s.groups.size());
-    for (const Piece& p : keep) tasks[p.group] += p.tasks;
-    while (left > 0 && !keep.empty()) {
-      Piece& p = keep.back();
-      const unsigned per_task = p.tasks ? p.gpus() / p.tasks : p.gpus();
-      const unsigned goes = std::min<unsigned>(left, std::max<unsigned>(1, p.tasks));
-      tasks[p.group] -= std::min<unsigned>(goes, tasks[p.group]);
-      left -= goes;
-      if (goes >= p.tasks) {
-        keep.pop_back();
-        continue;
-      }
-      for (unsigned g = 0; g < goes * per_task; g++) p.what &= ~(uint64_t{1} << (63 - std::countl_zero(p.what)));
-      p.tasks = uint16_t(p.tasks - goes);
-    }
+    const std::vector<Piece> keep = shrunk(plan.at(j), n);
+    const std::vector<unsigned> tasks = tasks_by_group(s, keep);
     bool whole = keep.empty();
     for (size_t g = 0; g < s.groups.size(); g++) whole |= tasks[g] < s.groups[g].min_tasks;
     plan.note("containers killed", {{"job", j}, {"containers", whole ? plan.tasks(j) : n}});
