@@ -248,7 +248,7 @@ class YarnCapacity final : public Policy {
       State& q = queues_[leaf];
       for (const JobId j : q.running) {
         const Shape& s = now.shape(j);
-        while (!s.fixed && s.nodes == Nodes::any && now.state(j) == State::running && !requested_.count(j)) {
+        while (!s.fixed && s.nodes == Nodes::any && now.state(j) == muster::State::running && !requested_.count(j)) {
           const Resources more = s.groups[0].per_task;
           if (!headroom(leaf, more) || !within_user_limit(now, leaf, j, more)) break;
           const std::vector<Piece> at = grown(now, plan, j);
