@@ -17,7 +17,7 @@ ScoringPlacer::ScoringPlacer(const PolicyInput& in)
     const std::string name(tie->as_text());
     if (std::find(std::begin(kTies), std::end(kTies), name) == std::end(kTies)) {
       const std::string near = nearest_name(name, kTies);
-      throw InputError((tie->where.empty() ? "" : tie->where + ": ") + "tie: want index or permutation, found \"" + name + "\"" +
+      throw InputError((tie->where.empty() ? "tie" : tie->where) + ": want index or permutation, found \"" + name + "\"" +
                        (near.empty() ? "" : "; did you mean " + near + "?"));
     }
     Random random(in.seed, "place-tie");
