@@ -1,5 +1,6 @@
 // Fragmentation over time: how much of what is free the jobs of this workload could not use. The window is the run.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 
@@ -126,7 +127,7 @@ class Fragmentation : public Family {
     for (const size_t k : kinds_) {
       // Milli-GPUs, milli-CPUs and MiB; named kinds as they are.
       const int64_t unit = k == kGpu || k == kCpu ? kMilli : k == kMem ? 1024 : 1;
-      out.add("stranded_" + t.resource_names()[k], divide(stranded_[k].now, window * unit), k == kGpu ? "GPUs" : k == kCpu ? "CPUs" : k == kMem ? "GiB" : t.resource_names()[k],
+      out.add("stranded_" + t.resource_names()[k], asked_[k] ? divide(stranded_[k].now, window * unit) : nan, k == kGpu ? "GPUs" : k == kCpu ? "CPUs" : k == kMem ? "GiB" : t.resource_names()[k],
               Better::lower);
     }
   }
@@ -153,6 +154,7 @@ class Fragmentation : public Family {
   size_t class_of(TaskGroup g, const Shape& s) {
     if (s.nodes == Nodes::whole) g.gpus = std::min(s.total_gpus, topology_->most_gpus()), g.per_task[kGpu] = int64_t{g.gpus} * kMilli;  // a node of the gang
     g.min_tasks = g.max_tasks = 1;
+    for (size_t k = 0; k < kMaxKinds; k++) asked_[k] |= g.per_task[k] > 0;
     for (size_t i = 0; i < classes_.size(); i++)
       if (classes_[i].task == g) return i;
     classes_.emplace_back().task = g;
@@ -261,6 +263,7 @@ class Fragmentation : public Family {
   std::vector<TaskClass> classes_;
   std::vector<std::vector<size_t>> classes_of_;  // by shape and group
   std::vector<size_t> kinds_;                    // of resources that are reported
+  std::array<bool, kMaxKinds> asked_{};          // that some task asked for
   std::vector<Integral> stranded_;               // by kind
   std::vector<int64_t> stranded_of_;             // by node and kind
   Int128 weighted_ = 0;  // sum of tasks seen x F of their class

@@ -26,6 +26,7 @@ std::vector<Piece> ideal_placement(const BestLevel& best, const Topology& t, con
     wanted.groups[0].min_tasks = wanted.groups[0].max_tasks = gpus / s.groups[0].gpus;
     wanted.total_gpus = gpus;
   }
+  if (wanted.nodes == Nodes::each) wanted.nodes = Nodes::any;  // a wish to be apart has its price
   const size_t level = best.of(wanted);
   const uint32_t domain = best.domain_of(wanted, level);
   GpuId begin = 0, end = t.gpus();
@@ -52,7 +53,7 @@ std::vector<Piece> ideal_placement(const BestLevel& best, const Topology& t, con
         add(out, n, at, each, g);
         left -= whole ? each : 1;
         at += each;
-        if (!whole && wanted.nodes != Nodes::each) continue;
+        if (!whole) continue;
       }
       if (wanted.groups[g].gpus == 0 && !whole) break;  // tasks without a GPU lie anywhere
       if (++n >= to) return {};
