@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "muster/fits.hpp"
 #include "muster/id_set.hpp"
 #include "muster/job.hpp"
 #include "muster/share.hpp"
@@ -105,8 +106,8 @@ class Cluster {
   int64_t free_amount(NodeId n, size_t k) const { return others_.empty() ? kPlenty : others_[n].free[k] - others_[n].draining[k]; }
   /// Whether `tasks` tasks of `g` find their CPU, memory and named resources, GPU type and GPU memory on node `n` now. GPUs are not counted.
   bool room(NodeId n, const TaskGroup& g, unsigned tasks) const;
-  /// Whether a node's kind can serve the group at all (type, GPU memory, size of one task), empty.
-  bool suits(NodeId n, const TaskGroup& g) const;
+  /// Whether a node's kind can serve the group at all, empty: see suits() of fits.hpp.
+  bool suits(NodeId n, const TaskGroup& g) const { return muster::suits(topology_.kind(n), g); }
   /// Over all nodes, or over the part of the cluster with this number (Plan::divide).
   const NodeIndex& index(uint32_t part = kNone) const {
     for (NodeId n : dirty_) {

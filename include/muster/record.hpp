@@ -22,6 +22,7 @@ enum class Reason : uint8_t {
   no_gpus,       ///< fewer GPUs are free than it wants
   fragmented,    ///< enough are free, but no domain it may use has them
   cpu, memory, resource, type, level, driver,
+  label, apart, numa,  ///< no node with its labels; anti-affinity; no NUMA domains aligned as it wants
   behind_head,   ///< it would fit; the policy serves the head of the queue first
   reservation,   ///< the head of the queue, or one that would delay a reservation
   quota, search_limit,

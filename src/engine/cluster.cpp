@@ -47,14 +47,6 @@ void Cluster::edit(NodeId n, unsigned w, F f) {
   touch(n);
 }
 
-bool Cluster::suits(NodeId n, const TaskGroup& g) const {
-  const NodeKind& kind = topology_.kind(n);
-  if (g.gpus > kind.gpus) return false;
-  if (g.gpus == 0 && g.per_task[kGpu] == 0) return true;  // the kind of GPU is nothing to a task without one
-  if (!g.gpu_type.empty() && g.gpu_type != kind.gpu_type) return false;
-  return g.gpu_mem_mib == 0 || kind.gpu_mem_mib == 0 || g.gpu_mem_mib <= kind.gpu_mem_mib;
-}
-
 bool Cluster::room(NodeId n, const TaskGroup& g, unsigned tasks) const {
   if (!usable(n) || !suits(n, g)) return false;
   if (others_.empty()) return true;

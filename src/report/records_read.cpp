@@ -287,7 +287,7 @@ class RecordReader {
   }
 
   struct Submit {
-    std::string_view id, user, queue, fate, groups, model;
+    std::string_view id, user, queue, fate, apart, groups, model;
     Shape shape;
     Job job;
     JobTruth truth{kNever, 0, Fate::done};
@@ -304,6 +304,14 @@ class RecordReader {
         const size_t from = s.at();
         s.list([&] { group(s); });
         groups = s.since(from);
+      }
+      else if (key == "required_level") shape.required_level = s.string();
+      else if (key == "preferred_level") shape.preferred_level = s.string();
+      else if (key == "anti_affinity") apart = s.string();
+      else if (key == "numa") {
+        const auto numa = parse_numa(s.string());
+        if (!numa) s.fail("no NUMA alignment is called so");
+        shape.numa = *numa;
       }
       else if (key == "estimate_us") job.estimate = s.duration();
       else if (key == "time_limit_us") job.time_limit = s.duration();
@@ -325,6 +333,12 @@ class RecordReader {
       return true;
     }
 
+    static void label(Scanner& s, TaskGroup& g) {
+      try {
+        g.labels.push_back(parse_label_wish(s.string()));
+      } catch (const InputError& e) { s.fail(e.what()); }
+    }
+
     void group(Scanner& s) {
       TaskGroup& g = shape.groups.emplace_back();
       s.object([&](std::string_view key) {
@@ -332,7 +346,10 @@ class RecordReader {
         else if (key == "max") g.max_tasks = uint32_t(s.integer(0, kNone));
         else if (key == "gpus") g.gpus = uint32_t(s.integer(0, kNone));
         else if (key == "gpu_mem_mib") g.gpu_mem_mib = s.duration();
-        else if (key == "gpu_type") g.gpu_type = s.string();
+        else if (key == "gpu_types") s.list([&] { g.gpu_types.emplace_back(s.string()); });
+        else if (key == "driver") g.driver = s.string();
+        else if (key == "cuda") g.cuda = s.string();
+        else if (key == "labels") s.list([&] { label(s, g); });
         else if (key == "amounts") {
           size_t k = 0;
           s.list([&] {
@@ -347,6 +364,7 @@ class RecordReader {
 
   void add_job(Scanner& s, const Record& r, Submit& submit) {
     Workload& w = *out_.workload;
+    if (w.tags.size() == 0) tags_(w.tags, {});
     if (submit.shape.groups.empty()) s.fail("\"groups\" is missing");
     while (w.names.size() < r.job) w.names.add({});
     w.names.add(submit.id);
@@ -357,7 +375,10 @@ class RecordReader {
     else if (submit.fate == "cancelled") submit.truth.fate = Fate::cancelled;
     else if (!submit.fate.empty()) s.fail("fate is failed or cancelled");
     std::string key(submit.groups);
-    key += std::to_string(int(submit.shape.nodes)) + ' ' + std::to_string(submit.shape.total_gpus);
+    submit.shape.apart = tags_(w.tags, submit.apart);
+    const Shape& shape = submit.shape;
+    for (const std::string& level : {shape.required_level, shape.preferred_level}) key += std::to_string(level.size()) + level;
+    for (const uint32_t n : {uint32_t(shape.nodes), shape.total_gpus, shape.apart, uint32_t(shape.numa)}) key += std::to_string(n) + ' ';
     const auto [at, fresh] = shapes_.emplace(std::move(key), ShapeId(w.shapes.size()));
     if (fresh) w.shapes.push_back(std::move(submit.shape));
     if (!submit.model.empty()) submit.talk.model = models_(w.models, submit.model);
@@ -473,7 +494,7 @@ class RecordReader {
   EnumNames<What> whats_{unsigned(What::wake) + 1};
   EnumNames<State> states_{unsigned(State::unfinished) + 1};
   EnumNames<Reason> reasons_{unsigned(Reason::policy) + 1};
-  Interned tenants_, queues_, models_;
+  Interned tenants_, queues_, tags_, models_;
   std::map<std::string, ShapeId> shapes_;  // by what a submit record says of it
   std::vector<uint8_t> seen_;  // by job: 1 submitted, 2 ended
   uint64_t number_ = 0, submitted_ = 0, ended_ = 0;
