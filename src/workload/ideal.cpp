@@ -13,7 +13,9 @@ void add(std::vector<Piece>& out, NodeId node, uint32_t from, uint32_t n, uint8_
   for (uint32_t w = from / 64; n > 0; w++) {
     const uint32_t begin = std::max(from, w * 64) - w * 64, count = std::min(n, 64 - begin);
     const uint64_t mask = (count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1) << begin;
-    out.push_back(Piece::whole(node, first, mask, uint8_t(w), group));
+    const bool same = !out.empty() && out.back().node == node && out.back().group == group && out.back().word == w;
+    if (!same) out.push_back(Piece::whole(node, 0, 0, uint8_t(w), group));
+    out.back().what |= mask, out.back().tasks = uint16_t(out.back().tasks + first);
     from += count, n -= count, first = false;
   }
 }
