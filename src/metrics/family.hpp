@@ -37,5 +37,7 @@ std::unique_ptr<Family> make_idle();
 std::unique_ptr<Family> make_load();
 std::unique_ptr<Family> make_locality();
 std::unique_ptr<Family> make_anomaly();
+std::unique_ptr<Family> make_fragmentation();
+std::unique_ptr<Family> make_loss();
 
 }  // namespace muster
