@@ -22,20 +22,27 @@ PolicyInfo row(std::string_view name, std::string_view summary, std::unique_ptr<
 std::vector<PolicyInfo> table() {
   std::vector<PolicyInfo> t;
   t.push_back(row("drf", "dominant resource fairness: next is the user with the smallest dominant share", make_drf, drf_parameters()));
+  t.push_back(row("fair-share", "fair share by past usage: next is the user who used least, old usage fading", make_fair_share,
+                  fair_share_parameters()));
   t.push_back(row("fifo", "first in, first out: who does not fit holds up all behind it", make_list, list_parameters({"place"}),
                   slots({{"order", "fifo"}, {"blocked", "stop"}})));
   t.push_back(row("fifo-skip", "in order of submission, whatever fits starts", make_list, list_parameters({"place"}),
                   slots({{"order", "fifo"}, {"blocked", "skip"}})));
+  t.push_back(row("hdrf", "hierarchical dominant resource fairness over queues named by paths", make_hdrf, hdrf_parameters()));
   t.push_back(
       row("list", "a queue composed of parts: order, quota, place, blocked, preempt, estimate", make_list, list_parameters(), {}, true));
-  t.push_back(row("max-min", "max-min fairness: next is the user who holds least", make_drf, drf_parameters(), slots({{"resources", "gpu"}, {"measure", "amount"}})));
-  t.push_back(row("muri", "as the simulator of the Muri paper: the cluster emptied and filled anew at every event", make_muri, muri_parameters(), {}, true));
+  t.push_back(row("max-min", "max-min fairness: next is the user who holds least", make_drf, drf_parameters(),
+                  slots({{"resources", "gpu"}, {"measure", "amount"}})));
+  t.push_back(row("muri", "as the simulator of the Muri paper: the cluster emptied and filled anew at every event", make_muri,
+                  muri_parameters(), {}, true));
   t.push_back(row("priority", "highest priority first, no preemption", make_list, list_parameters({"place", "blocked"}),
                   slots({{"order", "priority"}})));
   t.push_back(row("sjf", "shortest job first, by the true run time unless told otherwise, no preemption", make_list,
                   list_parameters({"place", "blocked", "estimate"}), slots({{"order", "sjf"}, {"estimate", "exact"}}), true));
-  t.push_back(row("split", "the cluster in parts, each with nodes, queues and a policy of its own", make_split,
-                  {{"by", "queue", "what a job's part is told by", {"queue", "tenant"}}, {"parts", "", "NAME: {jobs, nodes, policy, parameters}", {}}}, {}, true));
+  t.push_back(row(
+      "split", "the cluster in parts, each with nodes, queues and a policy of its own", make_split,
+      {{"by", "queue", "what a job's part is told by", {"queue", "tenant"}}, {"parts", "", "NAME: {jobs, nodes, policy, parameters}", {}}},
+      {}, true));
   for (PolicyInfo& info : t)  // what a row presets is the default that its parameters show
     for (Parameter& p : info.parameters)
       if (const Config* c = info.preset.find(p.name)) p.fallback = c->value;
@@ -59,7 +66,8 @@ std::unique_ptr<Policy> make_policy(std::string_view name, PolicyInput in, std::
     return info.make(in);
   }
   const std::string nearest = nearest_name(name, names);
-  throw InputError((where.empty() ? "" : std::string(where) + ": ") + "no policy is called " + std::string(name) + (nearest.empty() ? "" : "; did you mean " + nearest + "?"));
+  throw InputError((where.empty() ? "" : std::string(where) + ": ") + "no policy is called " + std::string(name) +
+                   (nearest.empty() ? "" : "; did you mean " + nearest + "?"));
 }
 
 }  // namespace muster

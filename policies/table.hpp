@@ -9,6 +9,10 @@ namespace muster {
 std::unique_ptr<Policy> make_list(const PolicyInput& in);
 std::unique_ptr<Policy> make_drf(const PolicyInput& in);
 std::vector<Parameter> drf_parameters();
+std::unique_ptr<Policy> make_fair_share(const PolicyInput& in);
+std::vector<Parameter> fair_share_parameters();
+std::unique_ptr<Policy> make_hdrf(const PolicyInput& in);
+std::vector<Parameter> hdrf_parameters();
 std::unique_ptr<Policy> make_muri(const PolicyInput& in);
 std::unique_ptr<Policy> make_split(const PolicyInput& in);
 std::vector<Parameter> muri_parameters();
