@@ -20,8 +20,7 @@ class Split final : public Policy {
     if (by && !tenants && by->as_text() != "queue") throw InputError(by->where + ": want queue or tenant, found \"" + by->value + "\"");
     const Config* parts = c.find("parts");
     if (!parts || parts->kind != Config::Kind::object || parts->fields.empty())
-      throw InputError(place(parts ? *parts : c) +
-                       "split wants parts: {\"NAME\": {\"jobs\": [...], \"nodes\": \"FIRST-LAST\", \"policy\": ...}}");
+      throw InputError(place(parts ? *parts : c) + "split wants parts: {\"NAME\": {\"jobs\": [...], \"nodes\": \"FIRST-LAST\", \"policy\": ...}}");
     const Names& names = tenants ? in.workload.tenants : in.workload.queues;
     std::vector<uint32_t> part_of(names.size(), kNone);
     for (const auto& [name, part] : parts->fields) {
@@ -52,8 +51,7 @@ class Split final : public Policy {
       if (e.what != What::submit) continue;
       const uint32_t p = part_of_[e.job];
       if (p == kNone) plan.reject(e.job, Reason::policy);
-      else if (never_fits(now.shape(e.job), now.topology(), parts_[p].begin, parts_[p].end) != Reason::none)
-        plan.reject(e.job, Reason::quota_size);
+      else if (never_fits(now.shape(e.job), now.topology(), parts_[p].begin, parts_[p].end) != Reason::none) plan.reject(e.job, Reason::quota_size);
     }
     for (uint32_t p = 0; p < inner_.size(); p++) {
       Plan inner = plan.part(p);

@@ -54,13 +54,13 @@ class EqualSplit : public Family {
     Time since = 0;
     Int128 entitled = 0, received = 0;  // milli-GPU x ticks, times the number of users: nothing is rounded
   };
-  /// What it wanted of its part, and what it had of that, since its last record.
+  /// What it wanted of its part, and what it had, since its last record.
   void settle(uint32_t u, Time t) {
     User& user = users_[u];
     const auto& c = counts_.users()[u];
     const Int128 d = t - user.since;
     user.entitled += std::min<Int128>(Int128{c.held + c.wanted} * parts_, gpus_) * d;
-    user.received += std::min<Int128>(Int128{c.held} * parts_, gpus_) * d;
+    user.received += Int128{c.held} * parts_ * d;
     user.since = t;
   }
   /// Takes a user out of, or puts it into, the order of holdings.

@@ -1,4 +1,6 @@
 // Jain's index over users: of GPU-time received, and of slowdown.
+#include <algorithm>
+
 #include "metrics/family.hpp"
 #include "metrics/window.hpp"
 

@@ -1,4 +1,6 @@
 // Finish-time fairness: how much longer a job took than it would have on its user's equal part of the cluster. Over jobs that are done.
+#include <algorithm>
+
 #include "metrics/family.hpp"
 #include "metrics/user_counts.hpp"
 #include "metrics/window.hpp"
@@ -6,8 +8,8 @@
 namespace muster {
 namespace {
 
-/// rho = T_shared / T_independent (Mahajan et al., Themis, NSDI 2020). T_independent: the job alone on GPUs / n, where n is the time average of
-/// the number of users with jobs while it was there; with fewer GPUs than it asks it runs slower in proportion.
+/// rho = T_shared / T_independent (Mahajan et al., Themis, NSDI 2020). T_independent: the job alone on GPUs / n, where n is the time
+/// average of the number of users with jobs while it was there; with fewer GPUs than it asks it runs slower in proportion.
 class Rho : public Family {
  public:
   void begin(const Header& h) override {

@@ -1,8 +1,10 @@
 // How far apart users' dominant shares are while they compete, over time.
+#include <algorithm>
+#include <array>
 #include <set>
 
-#include "metrics/user_counts.hpp"
 #include "metrics/family.hpp"
+#include "metrics/user_counts.hpp"
 #include "metrics/window.hpp"
 
 namespace muster {

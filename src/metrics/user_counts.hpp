@@ -10,8 +10,8 @@ namespace muster {
 class UserCounts {
  public:
   struct User {
-    int64_t jobs = 0, waiting = 0;        ///< jobs submitted and not ended; of these, queued or claimed
-    int64_t held = 0, wanted = 0;         ///< milli-GPUs held; asked by waiting jobs
+    int64_t jobs = 0, waiting = 0;  ///< jobs submitted and not ended; of these, queued or claimed
+    int64_t held = 0, wanted = 0;   ///< milli-GPUs held; asked by waiting jobs
   };
   void begin(const Header& h) {
     workload_ = h.workload;
@@ -20,7 +20,9 @@ class UserCounts {
     waits_.resize(workload_->jobs.size());
   }
   /// The user a record is about, before it counts; kNone: none.
-  uint32_t of(const Record& r) const { return r.job == kNone || !workload_ || r.what == What::note ? kNone : workload_->jobs[r.job].tenant; }
+  uint32_t of(const Record& r) const {
+    return r.job == kNone || !workload_ || r.what == What::note ? kNone : workload_->jobs[r.job].tenant;
+  }
   void see(const Record& r) {
     User& u = users_[workload_->jobs[r.job].tenant];
     u.held += r.held;
