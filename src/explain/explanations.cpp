@@ -5,6 +5,26 @@ namespace muster {
 
 std::span<const Explanation> explanations() {
   static constexpr Explanation kExplanations[] = {
+      {"backfill", "jobs on GPUs, first in first out beside the ways of backfilling",
+       "// Times in seconds. Optional: \"est\" (an estimate, also the limit), \"prio\" (smaller first), \"policies\": [\"fifo\", "
+       "\"sjf\"].\n"
+       "{\n"
+       " \"gpus\": 4,\n"
+       " \"jobs\": [\n"
+       "  {\"id\": \"A\", \"submit\": 0, \"size\": 2, \"run\": 10},\n"
+       "  {\"id\": \"B\", \"submit\": 1, \"size\": 4, \"run\": 5},\n"
+       "  {\"id\": \"C\", \"submit\": 2, \"size\": 2, \"run\": 6},\n"
+       "  {\"id\": \"D\", \"submit\": 3, \"size\": 2, \"run\": 9}\n"
+       " ]\n"
+       "}\n"
+       "// The same as CSV:\n"
+       "// id,submit,size,run\n"
+       "// capacity,,4,\n"
+       "// A,0,2,10\n"
+       "// B,1,4,5\n"
+       "// C,2,2,6\n"
+       "// D,3,2,9\n",
+       explain_backfill},
       {"drf", "dominant resource fairness, step by step; or from the first placements back",
        "// A cluster, and users whose tasks all ask the same. Optional: \"weight\" and \"tasks\" of a user, \"ties\": [\"B\", \"A\"],\n"
        "// \"rule\": \"stop\" (the paper's) or \"skip\"; \"order\": [\"B\", \"A\", \"A\"] asks what was compared when tasks began in that "
@@ -37,6 +57,26 @@ std::span<const Explanation> explanations() {
        "// c,4\n"
        "// d,5\n",
        explain_maxmin},
+      {"schedule", "jobs on GPUs under several policies, side by side",
+       "// Times in seconds. Optional: \"est\" (an estimate, also the limit), \"prio\" (smaller first), \"policies\": [\"fifo\", "
+       "\"sjf\"].\n"
+       "{\n"
+       " \"gpus\": 4,\n"
+       " \"jobs\": [\n"
+       "  {\"id\": \"A\", \"submit\": 0, \"size\": 2, \"run\": 10},\n"
+       "  {\"id\": \"B\", \"submit\": 1, \"size\": 4, \"run\": 5},\n"
+       "  {\"id\": \"C\", \"submit\": 2, \"size\": 2, \"run\": 6},\n"
+       "  {\"id\": \"D\", \"submit\": 3, \"size\": 2, \"run\": 9}\n"
+       " ]\n"
+       "}\n"
+       "// The same as CSV:\n"
+       "// id,submit,size,run\n"
+       "// capacity,,4,\n"
+       "// A,0,2,10\n"
+       "// B,1,4,5\n"
+       "// C,2,2,6\n"
+       "// D,3,2,9\n",
+       explain_schedule},
   };
   return kExplanations;
 }
