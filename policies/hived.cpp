@@ -166,7 +166,10 @@ class HivedPolicy final : public Policy {
     r.vc = doors_[door].vc, r.priority = priority;
     r.members = pods(now, j).members;
     const Shape& s = now.shape(j);
-  LT    r.lazy_preemption = lazy_;
+    if (const auto& types = s.groups[0].gpu_types; types.size() == 1) r.leaf_type = types[0];
+    const Door& d = doors_[door];
+    r.pinned = d.pinned;
+    r.lazy_preemption = d.lazy;
     return r;
   }
 
