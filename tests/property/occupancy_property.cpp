@@ -113,10 +113,14 @@ TEST(Occupancy, RecordsSayWhatIsFree) {
       size_t i = 0, a = 0;
       for (NodeId n = 0; n < r.topology.nodes(); n++) {
         for (unsigned w = 0; w < now.words(n); w++, i++)
-          if (!cut.contains({n, w})) ASSERT_EQ(now.free(n, w), sight.free[i]) << "seed " << seed << ", " << r.topology.node_name(n) << " at " << sight.at;
+          if (!cut.contains({n, w})) {
+            ASSERT_EQ(now.free(n, w), sight.free[i]) << "seed " << seed << ", " << r.topology.node_name(n) << " at " << sight.at;
+          }
         for (const size_t k : {kCpu, kMem}) {
           const bool limited = k == kCpu ? r.topology.kind(n).limits_cpu : r.topology.kind(n).limits_mem;
-          if (limited && now.usable(n)) ASSERT_EQ(now.free_amount(n, k), sight.amounts[a]) << "seed " << seed << ", " << r.topology.node_name(n) << " at " << sight.at;
+          if (limited && now.usable(n)) {
+            ASSERT_EQ(now.free_amount(n, k), sight.amounts[a]) << "seed " << seed << ", " << r.topology.node_name(n) << " at " << sight.at;
+          }
           a++;
         }
         compared++;
