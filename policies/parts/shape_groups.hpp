@@ -41,6 +41,10 @@ template <class Key> class ShapeGroupsBy {
     const Line& l = lines_[now.job(j).shape];
     return l.retry ? l.failed : Reason::none;
   }
+  /// First job in order of those that ask for the same GPUs as shape `s`, whether they have failed or not; kNone: none waits.
+  JobId first_like(ShapeId s) const;
+  /// `j` has just come and may be served where those before it were not: if it is first now, what failed is no matter.
+  void try_again(const View& now, JobId j);
   void end_pass() {
     for (const ShapeId s : retried_) lines_[s].retry = false;
     retried_.clear();
@@ -150,6 +154,25 @@ template <class Key> JobId ShapeGroupsBy<Key>::first() const {
   for (const Group& g : groups_)
     if (!g.failed) best = std::min(best, g.heads[1]);
   return best.job;
+}
+
+template <class Key> JobId ShapeGroupsBy<Key>::first_like(ShapeId s) const {
+  const Group& g = groups_[lines_[s].group];
+  Entry best = g.heads[1];
+  for (const ShapeId p : parked_)
+    if (lines_[p].group == lines_[s].group && members_of(p)) best = std::min(best, lines_[p].heap[0]);
+  return best.job;
+}
+
+template <class Key> void ShapeGroupsBy<Key>::try_again(const View& now, JobId j) {
+  const ShapeId s = now.job(j).shape;
+  Line& l = lines_[s];
+  if (l.parked && l.heap[0].job == j) {
+    l.parked = false;
+    std::erase(parked_, s);
+    show(s);
+  }
+  if (groups_[l.group].heads[1].job == j) groups_[l.group].failed = false;
 }
 
 template <class Key> void ShapeGroupsBy<Key>::fail(const View& now, JobId j, Reason why, bool group) {
