@@ -70,7 +70,7 @@ inline Shape random_shape(Dice& dice, const Topology& t, uint32_t most_groups) {
     g.per_task[kGpu] = g.gpus * kMilli;
     if (dice.one_in(3)) g.per_task[kCpu] = dice.from_to(1, 6) * kMilli;
     if (dice.one_in(3)) g.per_task[kMem] = dice.from_to(1, 6);
-    if (g.gpus && dice.one_in(5)) g.gpu_type = dice.one_in(2) ? "A" : "B";
+    if (g.gpus && dice.one_in(5)) g.gpu_types = {dice.one_in(2) ? "A" : "B"};
     if (g.gpus && dice.one_in(5)) g.gpu_mem_mib = 500 * dice.from_to(1, 6);
     s.total_gpus += g.gpus * g.max_tasks;
   }

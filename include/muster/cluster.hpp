@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "muster/fits.hpp"
 #include "muster/id_set.hpp"
 #include "muster/job.hpp"
 #include "muster/share.hpp"
@@ -105,8 +106,8 @@ class Cluster {
   int64_t free_amount(NodeId n, size_t k) const { return others_.empty() ? kPlenty : others_[n].free[k] - others_[n].draining[k]; }
   /// Whether `tasks` tasks of `g` find their CPU, memory and named resources, GPU type and GPU memory on node `n` now. GPUs are not counted.
   bool room(NodeId n, const TaskGroup& g, unsigned tasks) const;
-  /// Whether a node's kind can serve the group at all (type, GPU memory, size of one task), empty.
-  bool suits(NodeId n, const TaskGroup& g) const;
+  /// Whether a node's kind can serve the group at all, empty: see suits() of fits.hpp.
+  bool suits(NodeId n, const TaskGroup& g) const { return muster::suits(topology_.kind(n), g); }
   /// Over all nodes, or over the part of the cluster with this number (Plan::divide).
   const NodeIndex& index(uint32_t part = kNone) const {
     for (NodeId n : dirty_) {
@@ -134,6 +135,8 @@ class Cluster {
   void set_down(NodeId n, bool on) { set_flag(n, 4, on); }
   void set_removed(NodeId n, bool on);
   void set_geometry(GpuId g, uint8_t starts);
+  /// Makes node `n` what it is in `from`, a cluster of the same topology; without `held` as if nobody held or drained anything there.
+  void copy(NodeId n, const Cluster& from, bool held);
   GpuId gpu_of(const Piece& p) const { return topology_.first_gpu(p.node) + p.gpu(); }
 
  private:
@@ -143,7 +146,9 @@ class Cluster {
   struct Others {
     int64_t free[kMaxKinds] = {}, draining[kMaxKinds] = {};
   };
-  void set_flag(NodeId n, uint8_t flag, bool on);
+  void set_flags(NodeId n, uint8_t flags);
+  void set_flag(NodeId n, uint8_t flag, bool on) { set_flags(n, uint8_t(on ? cordoned_[n] | flag : cordoned_[n] & ~flag)); }
+  Others empty_node(NodeId n) const;
   Word& at(NodeId n, unsigned w) { return words_[word_first_[n] + w]; }
   const Word& at(NodeId n, unsigned w) const { return words_[word_first_[n] + w]; }
   uint32_t slot(GpuId g);

@@ -1,6 +1,7 @@
 // What is asked for: shapes, jobs as claimed, jobs as they truly are.
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,13 +10,27 @@
 
 namespace muster {
 
+/// What a node must be labelled with, as in Kubernetes' node selectors.
+struct LabelWish {
+  enum class Rule : uint8_t { is, is_not, exists } rule = Rule::is;  ///< is_not: also when it has no such label
+  std::string key, value;
+  friend bool operator==(const LabelWish&, const LabelWish&) = default;
+};
+
+/// "key=value", "key!=value" or "key".
+std::string to_text(const LabelWish& l);
+/// The inverse of to_text; blanks around key and value do not count. Throws InputError (message without a place) when there is no key.
+LabelWish parse_label_wish(std::string_view text);
+
 /// Equal tasks of a job.
 struct TaskGroup {
   uint32_t min_tasks = 1, max_tasks = 1;  ///< a job makes progress while every group holds its minimum
   uint32_t gpus = 0;                      ///< whole GPUs of one node, per task
   Resources per_task;                     ///< kGpu is gpus * 1000; CPU, memory and named kinds per task
   int64_t gpu_mem_mib = 0;                ///< least memory of a GPU it can use
-  std::string gpu_type;                   ///< type it needs; empty: any
+  std::vector<std::string> gpu_types;     ///< types it can use; empty: any
+  std::string driver, cuda;               ///< least driver version; least CUDA version that the driver must offer ("535.104.05", "12.2"); empty: any
+  std::vector<LabelWish> labels;          ///< all must hold of its node
   friend bool operator==(const TaskGroup&, const TaskGroup&) = default;
 };
 
@@ -27,12 +42,29 @@ enum class Nodes : uint8_t {
   whole,  ///< a row that states only GPUs, more than the largest node has: wholly free nodes, the last one filled in part
 };
 
+/// How the CPUs, NICs and GPUs of one task must lie to each other inside a node (Kubernetes' Topology Manager).
+enum class Numa : uint8_t {
+  none,
+  best_effort,  ///< aligned if it can be, else as it comes
+  restricted,   ///< in as few NUMA domains as an empty node would need for it, else not at all
+  single,       ///< in one NUMA domain, else not at all
+};
+
+/// "none", "best-effort", "restricted", "single-numa-node".
+std::string_view to_text(Numa n);
+/// The inverse of to_text; nothing for other words.
+std::optional<Numa> parse_numa(std::string_view text);
+
 /// Equal requests. Jobs of one shape fit or fail together.
 struct Shape {
   std::vector<TaskGroup> groups;  ///< at least one, at most kMaxGroups
   Nodes nodes = Nodes::any;
   uint32_t total_gpus = 0;        ///< with all groups at their maximum; for Nodes::whole the GPUs of the row
   bool fixed = true;              ///< min_tasks == max_tasks in every group
+  Numa numa = Numa::none;
+  uint32_t apart = 0;             ///< anti-affinity: jobs of one number above 0 never share a node; an index into Workload::tags
+  std::string required_level;     ///< level of the topology: all its tasks inside one domain of it; empty: no wish
+  std::string preferred_level;    ///< likewise, if it can be
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 inline constexpr size_t kMaxGroups = 32;
@@ -110,6 +142,8 @@ struct Workload {
   std::vector<Communication> communication;  ///< as long as costs, or empty: no job states any
   Names models;                   ///< by Communication::model; the first has no name
   Names tenants, queues;          ///< by TenantId, QueueId; at least one each (an empty name when the trace has none)
+  Names tags;                     ///< by Shape::apart; the first is empty
+  std::vector<std::string> resources;  ///< names of the amounts from kind 3 on in `shapes`, until fit_shapes() gives them the topology's kinds
   Time origin = 0;                ///< what was taken off all times: the trace's first submit, in its own clock
   std::string origin_text;        ///< as the trace wrote it, when it was a date
 
@@ -117,7 +151,8 @@ struct Workload {
 };
 
 /// Turns rows that state only GPUs into what they mean on `t` (one task on one node, or wholly free nodes): DESIGN's gang rule.
-/// Shapes with Nodes::one and one group of one task with more GPUs than the largest node become Nodes::whole.
+/// Shapes with Nodes::one and one group of one task with more GPUs than the largest node become Nodes::whole. Amounts of named resources get
+/// the kinds of `t`; those that `t` does not know are not limited and go.
 void fit_shapes(Workload& w, const class Topology& t);
 
 }  // namespace muster

@@ -22,6 +22,7 @@ enum class Reason : uint8_t {
   no_gpus,       ///< fewer GPUs are free than it wants
   fragmented,    ///< enough are free, but no domain it may use has them
   cpu, memory, resource, type, level, driver,
+  label, apart, numa,  ///< no node with its labels; anti-affinity; no NUMA domains aligned as it wants
   behind_head,   ///< it would fit; the policy serves the head of the queue first
   reservation,   ///< the head of the queue, or one that would delay a reservation
   quota, search_limit,
@@ -96,6 +97,7 @@ struct Header {
   std::vector<std::pair<std::string, std::string>> inputs;      ///< role ("trace", "topology", ...) and "name sha256:..."
   std::vector<std::pair<std::string, uint64_t>> dropped_rows;   ///< by reason
   uint64_t rows = 0;                                            ///< data rows read
+  std::vector<std::string> metrics;                             ///< families asked for beside the usual ones
 };
 
 /// Sees every record, in order, in batches; records of one instant may come in two.

@@ -1,5 +1,6 @@
 // What the cluster looks like: an immutable tree of domains over nodes and GPUs.
 #pragma once
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,12 +67,15 @@ struct FabricLinks {
 struct NodeKind {
   std::string name;
   uint32_t gpus = 0;
-  std::string gpu_type;     ///< "A100-SXM4-80GB"; empty: not stated
-  int64_t gpu_mem_mib = 0;  ///< memory of one GPU; 0: not stated, no limit
-  Resources capacity;       ///< per node; kGpu is gpus * 1000
-  bool limits_cpu = false;  ///< false: CPUs are not modelled on these nodes, requests for them always fit
-  bool limits_mem = false;  ///< likewise for host memory
+  std::string gpu_type;      ///< "A100-SXM4-80GB"; empty: not stated
+  int64_t gpu_mem_mib = 0;   ///< memory of one GPU; 0: not stated, no limit
+  std::string driver, cuda;  ///< GPU driver, and the highest CUDA version it offers ("535.104.05", "12.2"); empty: not stated, no limit
+  std::vector<std::pair<std::string, std::string>> labels;  ///< key and value, in order of key
+  Resources capacity;        ///< per node; kGpu is gpus * 1000
+  bool limits_cpu = false;   ///< false: CPUs are not modelled on these nodes, requests for them always fit
+  bool limits_mem = false;   ///< likewise for host memory
   NodeLinks links;
+  friend bool operator==(const NodeKind&, const NodeKind&) = default;
 };
 
 /// A vertex of the tree at or above the GPU's parent: a rack, a node, a socket, a switch. GPUs themselves are numbers, not domains.
@@ -133,6 +137,10 @@ class Topology {
   const std::vector<NodeKind>& kinds() const { return kinds_; }
   const std::string& node_name(NodeId n) const { return domains_[node_level_][n].name; }
   std::string gpu_name(GpuId g) const;  ///< "n1/gpu0"
+  /// Index of the level called so, or levels().size().
+  size_t find_level(std::string_view name) const { return size_t(std::find(levels_.begin(), levels_.end(), name) - levels_.begin()); }
+  /// Level whose domains are NUMA domains: "numa" or else "socket" below the node; the node level when there is neither.
+  size_t numa_level() const;
   /// Node by name, or kNone.
   NodeId find_node(std::string_view name) const;
   const FabricLinks& links() const { return links_; }

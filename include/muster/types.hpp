@@ -22,7 +22,7 @@ __extension__ using Int128 = __int128;
 inline constexpr Time kNever = std::numeric_limits<Time>::max();
 inline constexpr uint32_t kNone = ~uint32_t{0};
 inline constexpr Duration kSecond = 1'000'000;
-inline constexpr int64_t kFullSpeed = 1'000'000;  ///< speed factors are integers in millionths
+inline constexpr int64_t kFullSpeed = 1'000'000;  ///< speed as records and traces state it: in millionths
 inline constexpr int64_t kMilli = 1'000;          ///< one GPU or CPU in the unit of Resources
 
 /// Bad input: a file, a row, a parameter. The text is one line that says what, where and what is allowed. Exit status 2.

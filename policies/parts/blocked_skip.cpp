@@ -16,7 +16,7 @@ class SkipList final : public List<SkipList> {
     if (grew)
       queue_.forget_failures([&](ShapeId s, Reason why, bool group) {
         if (!known_) return true;
-        const Placer::Relax relax{false, group ? Placer::kAllKinds : uint8_t(0)};
+        const Placer::Relax relax{0, group ? Placer::kAllKinds : uint8_t(0)};
         if (parts_.placer->may_fit(now, plan, s, gave_back_, relax)) return true;
         return why == Reason::no_gpus && plan.index().free_now_gpus() >= int64_t(now.shape_of(s).total_gpus);  // another reason now
       });

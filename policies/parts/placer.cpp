@@ -30,7 +30,8 @@ const Placer::Ask& Placer::ask(const View& now, ShapeId id) {
   for (const TaskGroup& g : s.groups) {
     TaskGroup& kind = a.kinds.emplace_back();
     kind.gpus = std::min(g.gpus, 1u);  // without a GPU the type would be nothing to it
-    kind.gpu_type = g.gpu_type, kind.gpu_mem_mib = g.gpu_mem_mib;
+    kind.gpu_types = g.gpu_types, kind.gpu_mem_mib = g.gpu_mem_mib;
+    kind.driver = g.driver, kind.cuda = g.cuda, kind.labels = g.labels;
   }
   for (size_t i = 0; i < s.groups.size(); i++) {
     const TaskGroup& g = s.groups[i];
@@ -39,7 +40,8 @@ const Placer::Ask& Placer::ask(const View& now, ShapeId id) {
     w.nothing = g.gpus == 0 && g.per_task == Resources{};
     for (size_t k = 1; k < kMaxKinds; k++)
       if (g.per_task[k] && topology_.limits(k)) w.need[k] = g.per_task[k], w.amounts = true;
-    if (g.gpus && (!g.gpu_type.empty() || g.gpu_mem_mib)) w.typed.push_back(&a.kinds[i]);
+    const bool gpu_wishes = !g.gpu_types.empty() || g.gpu_mem_mib || !g.driver.empty() || !g.cuda.empty();
+    if ((g.gpus && gpu_wishes) || !g.labels.empty()) w.typed.push_back(&a.kinds[i]);
     for (const bool most : {true, false}) {
       const uint32_t tasks = most ? g.max_tasks : g.min_tasks;
       Want& sum = most ? a.all : a.least;
@@ -59,15 +61,15 @@ const Placer::Ask& Placer::ask(const View& now, ShapeId id) {
   return a;
 }
 
-Pieces Placer::find(const View& now, const Plan& plan, JobId j, Relax relax) {
+Pieces Placer::find(const View& now, const Cluster& cluster, const NodeIndex& index, JobId j, Relax relax) {
   const ShapeId id = now.job(j).shape;
   const Ask& a = ask(now, id);
-  cluster_ = &plan.cluster();
-  index_ = &plan.index();
+  cluster_ = &cluster;
+  index_ = &index;
   if (index_->free_now_gpus() < int64_t(a.least_gpus)) return {};
   const Shape& s = now.shape_of(id);
-  if (index_->free_now_gpus() >= int64_t(a.gpus) && place(now, plan, j, s, a, true, relax)) return out_;
-  if (!s.fixed && place(now, plan, j, s, a, false, relax)) return out_;
+  if (index_->free_now_gpus() >= int64_t(a.gpus) && place(now, j, s, a, true, relax)) return out_;
+  if (!s.fixed && place(now, j, s, a, false, relax)) return out_;
   return {};
 }
 
@@ -75,8 +77,10 @@ Reason Placer::why(const View& now, const Plan& plan, JobId j) {
   const Ask& a = ask(now, now.job(j).shape);
   if (plan.index().free_now_gpus() < int64_t(a.least_gpus)) return Reason::no_gpus;
   if (!a.limited && !a.typed) return Reason::fragmented;
-  if (find(now, plan, j, {true, kAllKinds}).empty()) return Reason::fragmented;
-  if (a.typed && find(now, plan, j, {false, kAllKinds}).empty()) return Reason::type;
+  if (find(now, plan, j, {kAllWishes, kAllKinds}).empty()) return Reason::fragmented;
+  if (a.typed)
+    for (const auto& [left_out, reason] : {std::pair{kWishDriver | kWishLabel, Reason::type}, {+kWishLabel, Reason::driver}, {0, Reason::label}})
+      if (find(now, plan, j, {uint8_t(left_out), kAllKinds}).empty()) return reason;
   Reason first = Reason::type;  // when no kind alone prevents it: the first one asked for
   for (size_t k = kMaxKinds - 1; k > 0; k--) {
     if (!a.all.need[k]) continue;
@@ -84,7 +88,7 @@ Reason Placer::why(const View& now, const Plan& plan, JobId j) {
     first = r;
   }
   for (size_t k = 1; k < kMaxKinds; k++)
-    if (a.all.need[k] && find(now, plan, j, {true, uint8_t(kAllKinds & ~(1u << k))}).empty())
+    if (a.all.need[k] && find(now, plan, j, {kAllWishes, uint8_t(kAllKinds & ~(1u << k))}).empty())
       return k == kCpu ? Reason::cpu : k == kMem ? Reason::memory : Reason::resource;
   return first;
 }
@@ -100,7 +104,7 @@ bool Placer::may_fit(const View& now, const Plan& plan, ShapeId id, std::span<co
   const Want& w = a.all;
   for (const NodeId n : gave_back) {
     if (n < index_->begin() || n >= index_->end() || cluster_->free_now_count(n) < w.gpus) continue;
-    bool room = relax.type || suits(n, w);
+    bool room = suits(n, relaxed(w, relax));
     for (size_t k = 1; w.amounts && k < kMaxKinds; k++) room &= (relax.kinds >> k & 1) || w.need[k] <= cluster_->free_amount(n, k);
     if (room) return true;
   }
@@ -108,7 +112,7 @@ bool Placer::may_fit(const View& now, const Plan& plan, ShapeId id, std::span<co
 }
 
 bool Placer::suits(NodeId n, const Want& w) const {
-  return std::all_of(w.typed.begin(), w.typed.end(), [&](const TaskGroup* g) { return cluster_->suits(n, *g); });
+  return std::all_of(w.typed.begin(), w.typed.end(), [&](const TaskGroup* g) { return muster::suits(topology_.kind(n), *g, w.wishes); });
 }
 
 /// First node after the run of `n` whose kind suits.
@@ -163,7 +167,8 @@ uint32_t Placer::use(NodeId n, uint32_t free) {
 
 Placer::Want Placer::relaxed(const Want& w, Relax r) const {
   Want x = w;
-  if (r.type) x.typed.clear();
+  x.wishes &= uint8_t(~r.wishes);
+  if (!x.wishes) x.typed.clear();
   x.amounts = false;
   for (size_t k = 1; k < kMaxKinds; k++) {
     if (r.kinds >> k & 1) x.need[k] = 0;
@@ -172,9 +177,8 @@ Placer::Want Placer::relaxed(const Want& w, Relax r) const {
   return x;
 }
 
-bool Placer::place(const View& now, const Plan& plan, JobId j, const Shape& s, const Ask& a, bool most, Relax relax) {
-  const bool strict = !relax.type && !relax.kinds;
-  (void)plan;
+bool Placer::place(const View& now, JobId j, const Shape& s, const Ask& a, bool most, Relax relax) {
+  const bool strict = !relax.wishes && !relax.kinds;
   call_++;
   used_.clear();
   chosen_.clear();

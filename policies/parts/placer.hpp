@@ -23,15 +23,17 @@ class Placer {
 
   /// What is left out of account, to learn why a job waits.
   struct Relax {
-    bool type = false;  ///< GPU type and GPU memory
-    uint8_t kinds = 0;  ///< bit k: amounts of kind k
+    uint8_t wishes = 0;  ///< for a kind of node: WishBits
+    uint8_t kinds = 0;   ///< bit k: amounts of kind k
   };
   static constexpr uint8_t kAllKinds = 0xff;
 
   /// A placement of `j` on what is free now, or nothing. Good until the next call.
   Pieces find(const View& now, const Plan& plan, JobId j) { return find(now, plan, j, Relax{}); }
-  Pieces find(const View& now, const Plan& plan, JobId j, Relax relax);
-  /// Why find() had nothing: no_gpus, fragmented, or the first of type, cpu, memory, other resources that alone prevents it.
+  Pieces find(const View& now, const Plan& plan, JobId j, Relax relax) { return find(now, plan.cluster(), plan.index(), j, relax); }
+  /// The same on a cluster of the policy's own: as it will be, or as it might be.
+  Pieces find(const View& now, const Cluster& cluster, const NodeIndex& index, JobId j, Relax relax);
+  /// Why find() had nothing: no_gpus, fragmented, or the first of type, driver, label, cpu, memory, other resources that alone prevents it.
   Reason why(const View& now, const Plan& plan, JobId j);
   /// False when jobs of shape `s`, which fitted nowhere before some nodes gave devices back, fit nowhere now either: only those nodes
   /// are looked at. True when that cannot be told.
@@ -49,7 +51,8 @@ class Placer {
     bool nothing = true;                  ///< not even one that no node limits
     bool amounts = false;                 ///< something besides GPUs that some node limits
     Resources need;                       ///< of those kinds
-    std::vector<const TaskGroup*> typed;  ///< groups whose GPU type or memory counts
+    std::vector<const TaskGroup*> typed;  ///< groups that wish for a kind of node
+    uint8_t wishes = kAllWishes;          ///< those of their wishes that count
   };
   /// First spot at or after `from` in the placer's order that the job does not use yet and that holds `w`.
   virtual Spot seek(const Want& w, Spot from) const = 0;
@@ -97,7 +100,7 @@ class Placer {
     bool operator<(const Waiting& o) const { return rank > o.rank; }
   };
   const Ask& ask(const View& now, ShapeId s);
-  bool place(const View& now, const Plan& plan, JobId j, const Shape& s, const Ask& a, bool most, Relax relax);
+  bool place(const View& now, JobId j, const Shape& s, const Ask& a, bool most, Relax relax);
   bool place_group(const View& now, JobId j, const TaskGroup& g, uint32_t group, const Want& w, uint32_t tasks, bool each);
   bool place_whole(const Shape& s, const Want& w);
   Want relaxed(const Want& w, Relax r) const;

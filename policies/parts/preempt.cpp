@@ -17,7 +17,8 @@ template <class Queue> class Preempting final : public List<Preempting<Queue>> {
   static constexpr bool kStop = std::is_same_v<Queue, JobQueue>;
 
  public:
-  explicit Preempting(ListParts p) : Base(std::move(p)), queue_(make_queue(*this->parts_.order, this->parts_.jobs)), holders_(this->parts_.jobs) {}
+  explicit Preempting(ListParts p)
+      : Base(std::move(p)), queue_(make_queue(*this->parts_.order, this->parts_.jobs)), holders_(this->parts_.jobs) {}
 
   bool contains(JobId j) const { return queue_.contains(j); }
   void insert(const View& now, JobId j, int64_t key) {
@@ -242,8 +243,9 @@ template <class Queue> class Preempting final : public List<Preempting<Queue>> {
     if (simple_[s]) return simple_[s] == 1;
     const Shape& shape = now.shape_of(s);
     const TaskGroup& g = shape.groups[0];
-    bool simple = shape.groups.size() == 1 && shape.fixed && g.gpus > 0 && g.max_tasks > 0 && g.gpu_type.empty() && g.gpu_mem_mib == 0 &&
-                  g.per_task[kGpu] == int64_t(g.gpus) * kMilli;
+    bool simple = shape.groups.size() == 1 && shape.fixed && g.gpus > 0 && g.max_tasks > 0 && g.gpu_types.empty() && g.driver.empty() &&
+                  g.cuda.empty() && g.labels.empty() && shape.apart == 0 && shape.numa == Numa::none && shape.required_level.empty() &&
+                  shape.preferred_level.empty() && g.gpu_mem_mib == 0 && g.per_task[kGpu] == int64_t(g.gpus) * kMilli;
     for (size_t k = 1; k < kMaxKinds; k++) simple &= g.per_task[k] == 0 || !now.topology().limits(k);
     simple_[s] = simple ? 1 : 2;
     return simple;

@@ -24,6 +24,7 @@ Command report_command();
 Command verify_command();
 Command topo_command();
 Command policies_command();
+Command models_command();
 Command trace_command();
 Command validate_command();
 Command generate_command();

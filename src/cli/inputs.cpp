@@ -5,6 +5,7 @@
 #include "cli/commands.hpp"
 #include "files/digest.hpp"
 #include "files/read.hpp"
+#include "metrics/family.hpp"
 #include "text/json_config.hpp"
 #include "text/numbers.hpp"
 #include "topology/json.hpp"
@@ -123,6 +124,13 @@ TraceOptions trace_options_from(const Arguments& a) {
     } catch (const InputError& e) { throw InputError(std::string("option --time-limits: ") + e.what()); }
   }
   return o;
+}
+
+std::vector<std::string> metrics_from(const Arguments& a) {
+  if (!a.has("--metrics")) return {};
+  try {
+    return parse_families(a.get("--metrics"));
+  } catch (const InputError& e) { throw InputError(std::string("option --metrics: ") + e.what()); }
 }
 
 void tell_dropped_rows(const TraceResult& t, Console& console) {

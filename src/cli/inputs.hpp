@@ -33,6 +33,9 @@ Input load_trace_text(std::string_view x);
 std::vector<Option> trace_options();
 TraceOptions trace_options_from(const Arguments& a);
 
+/// Families of metrics that --metrics names.
+std::vector<std::string> metrics_from(const Arguments& a);
+
 /// Prints the rows left out: the first of each reason as warnings.
 void tell_dropped_rows(const TraceResult& t, Console& console);
 

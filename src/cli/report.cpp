@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/inputs.hpp"
 #include "files/read.hpp"
 #include "files/write.hpp"
 #include "metrics/job_rows.hpp"
@@ -16,7 +17,7 @@ int run(const Arguments& a, Console& console) {
   const std::string& file = a.words()[0];
   const std::string text = read_file(file);
   const bool files = a.has("--out");
-  Metrics metrics;
+  Metrics metrics(metrics_from(a));
   JobRows rows;
   std::vector<Observer*> observers{&metrics};
   if (files) observers.push_back(&rows);
@@ -48,10 +49,11 @@ int run(const Arguments& a, Console& console) {
 Command report_command() {
   return {"report",
           "compute the results of a run again from its records",
-          "RECORDS.jsonl [--json] [--out DIR]",
+          "RECORDS.jsonl [--json] [--out DIR] [--metrics NAMES]",
           "  muster report out/records.jsonl\n"
           "  muster report out/records.jsonl --json\n",
-          {{"--json", "", "print report.json instead of the summary"}, {"--out", "DIR", "write report.json and jobs.csv there"}},
+          {{"--json", "", "print report.json instead of the summary"}, {"--out", "DIR", "write report.json and jobs.csv there"},
+           {"--metrics", "NAMES", "more families of metrics, beside those that the run was asked for"}},
           1,
           1,
           run};

@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"
+#include "cli/model.hpp"
 #include "files/digest.hpp"
 #include "files/read.hpp"
 #include "files/write.hpp"
@@ -81,7 +82,7 @@ void add_inputs(Call& call, const Config& inputs, std::string& changed) {
       add_options(call, name);
       continue;
     }
-    if (role != "trace" && role != "topology" && role != "events")
+    if (role != "trace" && role != "topology" && role != "events" && role != "model")
       fail(f.second.where, "an input of role " + role + " is none of muster run");
     if (name == "-" || name == "stdin") fail(f.second.where, "the " + role + " came from standard input, so the run cannot be repeated");
     call.words.insert(call.words.end(), {"--" + role, name});
@@ -90,6 +91,8 @@ void add_inputs(Call& call, const Config& inputs, std::string& changed) {
     if (role == "topology") {
       load_topology(name, input);
       check_digest(role, name, std::string(digest->as_text()), input.text, changed);
+    } else if (role == "model") {
+      check_digest(role, name, std::string(digest->as_text()), choose_model(name).input.text, changed);
     } else {
       check_digest(role, name, std::string(digest->as_text()), role == "trace" ? load_trace_text(name).text : read_file(name), changed);
     }

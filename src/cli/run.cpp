@@ -3,6 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"
+#include "cli/model.hpp"
 #include "files/write.hpp"
 #include "metrics/job_rows.hpp"
 #include "metrics/metrics.hpp"
@@ -28,6 +29,7 @@ struct Session {
   std::unique_ptr<Topology> topology;
   TraceResult read;
   ChosenPolicy policy;
+  std::unique_ptr<Model> model;
   RunOptions options;
   Header header;
 };
@@ -54,12 +56,24 @@ int run(const Arguments& a, Console& console) {
     s.options.events = load_events(a.get("--events"), *s.topology, workload, s.events);
     h.inputs.emplace_back("events", s.events.provenance());
   }
+  if (a.has("--model")) {
+    const ChosenModel chosen = choose_model(a.get("--model"));
+    std::vector<std::string> notes;
+    s.model = chosen.make(*s.topology, workload, notes);
+    for (const std::string& note : notes) console.warning(note);
+    s.options.model = s.model.get();
+    h.inputs.emplace_back("model", chosen.provenance());
+  }
   std::string how;  // the other options that change a result, so that the run can be repeated
   for (const Option& o : trace_options())
     for (const std::string& value : o.value.empty() ? std::span<const std::string>() : a.all(o.long_name()))
       how += (how.empty() ? "" : " ") + std::string(o.long_name()) + " " + value;
   for (const Option& o : trace_options())
     if (o.value.empty() && a.has(o.long_name())) how += (how.empty() ? "" : " ") + std::string(o.long_name());
+  if (a.has("--metrics")) {
+    h.metrics = metrics_from(a);
+    how += (how.empty() ? "" : " ") + std::string("--metrics ") + std::string(a.get("--metrics"));
+  }
   if (!how.empty()) h.inputs.emplace_back("options", how);
   h.policy = s.policy.name;
   h.parameters = s.policy.all();
@@ -136,8 +150,10 @@ Command run_command() {
             run};
   for (const Option& o : trace_options()) c.options.push_back(o);
   for (const Option& o :
-       {Option{"--events", "FILE", "nodes down and up, drains, quotas, cancels"},
+       {Option{"--model", "M", "how fast a job runs where it is (`muster models` lists them)"},
+        Option{"--events", "FILE", "nodes down and up, drains, quotas, cancels"},
         Option{"--until", "T", "cut the run T after the first submit (90s, 2h, 1-00:00:00)"},
+        Option{"--metrics", "NAMES", "more families of metrics: locality,anomaly,... or all"},
         Option{"--seed", "N", "of everything random; default 0"}, Option{"--check", "", "verify every invariant after each pass (slow)"},
         Option{"--out", "DIR", "write report.json and jobs.csv there"},
         Option{"--records", "", "and records.jsonl, every single thing that happened"},

@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"
+#include "cli/model.hpp"
 #include "files/read.hpp"
 #include "metrics/job_rows.hpp"
 #include "metrics/metrics.hpp"
@@ -244,6 +245,12 @@ void simulate(const Config& c, const Tables& tables, const std::string& file, Ru
   fit_shapes(run.workload, run.topology);
   if (const Config* events = c.find("events")) options.events = read_events(tables.events, events->where, run.topology, run.workload);
 
+  std::unique_ptr<Model> model;
+  if (const Config* m = c.find("model")) {
+    std::vector<std::string> notes;
+    model = choose_model(*m, file).make(run.topology, run.workload, notes);
+    options.model = model.get();
+  }
   const Config* policy = c.find("policy");
   const ChosenPolicy chosen = policy ? choose_policy(*policy) : choose_policy("fifo", {});
   const auto made = chosen.info->make({run.topology, run.workload, chosen.given, seed});
@@ -252,7 +259,7 @@ void simulate(const Config& c, const Tables& tables, const std::string& file, Ru
   options.header.policy = chosen.name;
   options.header.parameters = chosen.all();
   options.header.seed = seed;
-  Metrics metrics;
+  Metrics metrics({"all"});
   Simulator simulator(run.topology, run.workload, *made, std::move(options));
   simulator.observe(metrics);
   simulator.observe(run.rows);
@@ -267,7 +274,7 @@ Verdict run_scenario(const std::string& file) {
   const Config c = parse_json_config(text, file);
   if (c.kind != Config::Kind::object) throw InputError(file + ": want an object");
   static constexpr std::string_view known[] = {"$schema", "title",  "why",    "topology", "jobs",
-                                               "trace",   "events", "policy", "options",  "expect"};
+                                               "trace",   "events", "policy", "model",    "options",  "expect"};
   c.only(known);
   Verdict verdict;
   if (const Config* title = c.find("title")) verdict.title = title->as_text();

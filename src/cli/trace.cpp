@@ -156,9 +156,17 @@ std::string describe_fit(const Workload& w, const Topology& t, std::vector<std::
   line(out, "load", std::isnan(v.load) ? t.gpus() ? "not defined: all jobs are submitted at once" : "not defined: the cluster has no GPU" : fmt::format("{:.4f}", v.load));
   if (v.load > 1) warnings.push_back(fmt::format("the offered load is {:.4f}: above 1 the queue grows as long as jobs arrive", v.load));
   for (const auto& m : v.misfits) {
-    const std::string_view what = m.reason == Reason::cluster_size ? "more than the cluster has"
-                                  : m.reason == Reason::node_size  ? "more for one task than any node has"
-                                                                   : "a GPU type or memory that too few nodes have";
+    const std::string_view what = [&] {
+      switch (m.reason) {
+        case Reason::cluster_size: return "more than the cluster has";
+        case Reason::node_size: return "more for one task than any node has";
+        case Reason::type: return "a GPU type or memory that too few nodes have";
+        case Reason::driver: return "a driver or CUDA version that too few nodes have";
+        case Reason::label: return "labels that too few nodes have";
+        case Reason::level: return "a level whose domains are too small, or that the cluster does not have";
+        default: return "NUMA domains larger than any";
+      }
+    }();
     line(out, "never fits", fmt::format("{} want{} {} (the first is {})", plural(m.jobs, "job"), m.jobs == 1 ? "s" : "", what, printable(w.names[m.first])));
   }
   if (v.misfits.empty()) line(out, "never fits", "none: each job could run on the empty cluster");

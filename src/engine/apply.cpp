@@ -135,7 +135,7 @@ void Simulator::Engine::change(Edit& e) {
         busy++;
         forecast(j);
         owed_held += count(j, true);
-        if (!observers.empty()) record(What::run, j, l.at).speed = l.speed;
+        if (!observers.empty()) record(What::run, j, l.at).speed = speed_ppm(l);
         return;
       }
     }
@@ -157,7 +157,7 @@ void Simulator::Engine::change(Edit& e) {
       forecast(j);
       if (!observers.empty()) {
         Record& r = record(What::resize, j, l.at);
-        r.held += held + drained, r.grace = e.drained.count ? e.grace : 0, r.speed = l.speed;
+        r.held += held + drained, r.grace = e.drained.count ? e.grace : 0, r.speed = speed_ppm(l);
       }
       devices_back = true;
       return;
@@ -202,7 +202,7 @@ void Simulator::Engine::begin(JobId j, bool waited) {
   disturb(j, at);
   if (observers.empty()) return;
   Record& r = record(What::start, j, l.at);
-  r.held += held, r.waiting = -int(waited), r.speed = cost ? 0 : l.speed;
+  r.held += held, r.waiting = -int(waited), r.speed = cost ? 0 : speed_ppm(l);
 }
 
 /// Devices of its placement that still drain for somebody, or a drain of its own: then it must wait.
@@ -251,7 +251,7 @@ void Simulator::Engine::set_back(JobId j, const Held& at) {
   Live& l = w.live[j];
   Rare& r = w.rare_of(j);
   const Duration run = std::min(back - std::min(back, r.risk_run), l.work);
-  const Duration work = Duration(Int128(run) * l.speed / kFullSpeed);
+  const Duration work = Duration(Int128(run) * l.speed / l.per);
   l.work -= run;
   r.risk_run += run, r.risk_work += work, r.risk_computed += Int128(run) * at.gpus * kMilli;
 }

@@ -69,7 +69,7 @@ struct Simulator::Engine {
   // ---- a job's life (life.cpp)
   void settle(JobId j);
   void forecast(JobId j);
-  int64_t speed_of(JobId j) const;
+  bool set_speed(JobId j);
   void arm_end(JobId j);
   void stops_computing(JobId j);
   void end(JobId j, State s, Reason r = Reason::none);

@@ -43,7 +43,7 @@ void Simulator::Engine::settle(JobId j) {
   }
   const LifeCosts& c = w.costs(j);
   const int64_t rate = int64_t(l.at.gpus) * kMilli;
-  const auto credit = [&](Duration t) { return l.speed == kFullSpeed ? t : Duration(Int128(t) * l.speed / kFullSpeed); };
+  const auto credit = [&](Duration t) { return l.speed == l.per ? t : Duration(Int128(t) * l.speed / l.per); };
   if (c.checkpoint_interval == 0) {  // every instant is safe
     if (l.left != kNever) l.left -= std::min(l.left, credit(dt));
     l.work += dt;
@@ -74,14 +74,20 @@ void Simulator::Engine::settle(JobId j) {
 void Simulator::Engine::forecast(JobId j) {
   Live& l = w.live[j];
   if (options.model) options.model->computes(j, PieceStore::pieces(l.at), disturbed);
-  l.speed = speed_of(j);
+  set_speed(j);
   arm_end(j);
 }
 
-int64_t Simulator::Engine::speed_of(JobId j) const {
-  const Pieces at = PieceStore::pieces(w.live[j].at);
-  const int64_t speed = options.model ? options.model->speed(j, at, w.cluster) : kFullSpeed;
-  return w.shape(j).fixed ? speed : speed * tasks_of(at);  // the work of an elastic job is counted in task-microseconds
+/// Asks the model; whether the speed is another one than before.
+bool Simulator::Engine::set_speed(JobId j) {
+  Live& l = w.live[j];
+  const Pieces at = PieceStore::pieces(l.at);
+  const Speed s = options.model ? options.model->speed(j, at, w.cluster) : Speed{};
+  const int64_t speed = w.shape(j).fixed ? s.work : int64_t{s.work} * tasks_of(at);  // work of an elastic job: task-microseconds
+  if (speed == l.speed && s.time == l.per) return false;
+  settle(j);  // time up to now passed at the old one
+  l.speed = speed, l.per = s.time;
+  return true;
 }
 
 void Simulator::Engine::stops_computing(JobId j) {
@@ -96,7 +102,7 @@ void Simulator::Engine::arm_end(JobId j) {
   l.timer = 0;
   Time due = kNever;
   if (speed > 0 && l.left != kNever) {
-    const Int128 need = speed == kFullSpeed ? Int128(l.left) : (Int128(l.left) * kFullSpeed + speed - 1) / speed;
+    const Int128 need = speed == l.per ? Int128(l.left) : (Int128(l.left) * l.per + speed - 1) / speed;
     const Int128 at_end = w.now + with_checkpoints(need, l.rare == kNone ? 0 : w.rare[l.rare].phase, w.costs(j));
     if (at_end < kNever) due = Time(at_end);
   }
@@ -187,11 +193,9 @@ void Simulator::Engine::reforecast() {
   for (JobId j : disturbed) {
     Live& l = w.live[j];
     if (l.state != State::running) continue;
-    const int64_t speed = speed_of(j);
-    if (speed == l.speed) continue;
-    settle(j);
-    l.speed = speed;
+    if (!set_speed(j)) continue;
     arm_end(j);
+    const int64_t speed = speed_ppm(l);
     w.events.push_back({What::speed, j, w.now, {}, speed});  // worth no pass of its own
     if (!observers.empty()) record(What::speed, j, l.at).speed = speed;
   }

@@ -190,7 +190,7 @@ void Simulator::Engine::fire(const Timer& t) {
       l.state = State::running, l.began = w.now;
       forecast(id);
       happened(What::run, id);
-      if (!observers.empty()) record(What::run, id, l.at).speed = l.speed;
+      if (!observers.empty()) record(What::run, id, l.at).speed = speed_ppm(l);
       break;
     }
     case Rank::drained:

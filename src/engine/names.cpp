@@ -33,6 +33,9 @@ std::string_view to_text(Reason r) {
     case Reason::type: return "type";
     case Reason::level: return "level";
     case Reason::driver: return "driver";
+    case Reason::label: return "label";
+    case Reason::apart: return "anti-affinity";
+    case Reason::numa: return "numa";
     case Reason::behind_head: return "behind the head";
     case Reason::reservation: return "reservation";
     case Reason::quota: return "quota";

@@ -137,7 +137,7 @@ Duration View::oracle_left(JobId j) const {
   if (!w_.oracle) throw ContractError("it asks for true run times without declaring needs_oracle");
   const Live& l = w_.live[j];
   if (l.left == kNever) return kNever;
-  const Int128 done = Int128(computed_since(w_, j)) * l.speed / kFullSpeed;
+  const Int128 done = Int128(computed_since(w_, j)) * l.speed / l.per;
   const Duration left = done >= l.left ? 0 : l.left - Duration(done);
   if (w_.shape(j).fixed) return left;
   int64_t tasks = 0;  // the work of an elastic job is counted in task-microseconds

@@ -54,7 +54,7 @@ struct Live {
   Held at;                   // wanted placement; the plan edits it in place
   Time since = 0;            // last change of state, or last settling of progress
   Duration left = 0;         // work still to do
-  int64_t speed = 0;         // work per time, in millionths
+  int64_t speed = 1;         // work per `per` ticks
   Duration queue_first = 0;  // the two parts of T that every job has; the others are in Rare
   Duration work = 0;
   Time began = 0;            // to compute where it is
@@ -62,12 +62,16 @@ struct Live {
   uint32_t timer = 0;        // sequence number of the armed timer; others are stale
   uint32_t first_edit = 0;   // where its first edit of this pass is in the log, if it is there
   uint32_t rare = kNone;     // index into World::rare
+  uint32_t per = 1;
   uint16_t starts = 0, preemptions = 0;
   State state = State::future;
   Reason reason = Reason::none;
   bool leaving = false;      // an edit of this pass ends it
   bool counted = false;      // its devices are counted as held
 };
+
+/// The speed as records tell it.
+inline int64_t speed_ppm(const Live& l) { return l.per == 1 ? l.speed * kFullSpeed : int64_t((Int128(l.speed) * kFullSpeed * 2 + l.per) / (Int128(l.per) * 2)); }
 
 /// What only some jobs have: restarts, drains, checkpoints, work at risk.
 struct Rare {

@@ -1,5 +1,9 @@
 // The table of families.
+#include <algorithm>
+
 #include "metrics/family.hpp"
+#include "muster/config.hpp"
+#include "text/numbers.hpp"
 
 namespace muster {
 
@@ -7,8 +11,29 @@ std::span<const FamilyInfo> metric_families() {
   static constexpr FamilyInfo kFamilies[] = {
       {"counts", make_counts}, {"time", make_time},   {"slowdown", make_slowdown}, {"makespan", make_makespan},
       {"utilization", make_utilization}, {"idle", make_idle}, {"load", make_load},
+      {"locality", make_locality, false, "where jobs of several GPUs ran, and how much slower that made them"},
+      {"anomaly", make_anomaly, false, "waiting although enough GPUs were free, running worse placed than an empty cluster allows"},
   };
   return kFamilies;
+}
+
+std::vector<std::string> parse_families(std::string_view list) {
+  std::vector<std::string> out;
+  std::vector<std::string_view> known{"all"};
+  for (const FamilyInfo& f : metric_families()) known.push_back(f.name);
+  for (size_t at = 0; at <= list.size();) {
+    const std::string_view name = list.substr(at, std::min(list.find(',', at), list.size()) - at);
+    at += name.size() + 1;
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      const std::string near = nearest_name(name, known);
+      std::string all;
+      for (const FamilyInfo& f : metric_families())
+        if (!f.usual) all += std::string(f.name) + ", ";
+      throw InputError("no family of metrics is called " + in_quotes(name) + (near.empty() ? "; there are " + all + "all" : "; did you mean " + near + "?"));
+    }
+    if (std::find(out.begin(), out.end(), name) == out.end()) out.emplace_back(name);
+  }
+  return out;
 }
 
 }  // namespace muster

@@ -17,12 +17,16 @@ class Family : public Observer {
 
 /// A row of the table of families: adding one is one file and one row.
 struct FamilyInfo {
-  const char* name;
+  std::string_view name;
   std::unique_ptr<Family> (*make)();
+  bool usual = true;           ///< reported without being asked for
+  std::string_view what = {};  ///< for those who may ask
 };
 
 /// All families, in the order of the report.
 std::span<const FamilyInfo> metric_families();
+/// "fragmentation,loss" or "all": names of families beside the usual ones. Throws InputError.
+std::vector<std::string> parse_families(std::string_view list);
 
 std::unique_ptr<Family> make_counts();
 std::unique_ptr<Family> make_time();
@@ -31,5 +35,7 @@ std::unique_ptr<Family> make_makespan();
 std::unique_ptr<Family> make_utilization();
 std::unique_ptr<Family> make_idle();
 std::unique_ptr<Family> make_load();
+std::unique_ptr<Family> make_locality();
+std::unique_ptr<Family> make_anomaly();
 
 }  // namespace muster

@@ -20,6 +20,11 @@ struct RecordWriter::Impl {
     return line;
   }
   void text(const char* name, std::string_view v) { append_string(key(name), v, BadBytes::keep); }
+  void texts(const char* name, const std::vector<std::string>& list) {
+    key(name) += '[';
+    for (size_t i = 0; i < list.size(); i++) line += i ? "," : "", append_string(line, list[i], BadBytes::keep);
+    line += ']';
+  }
   void number(const char* name, int64_t v) { append_int(key(name), v); }
   void number_or_none(const char* name, int64_t v, int64_t none) {
     if (v != none) number(name, v);
@@ -47,10 +52,21 @@ struct RecordWriter::Impl {
         line += ']';
       }
       number_or_none("gpu_mem_mib", g.gpu_mem_mib, 0);
-      if (!g.gpu_type.empty()) text("gpu_type", g.gpu_type);
+      if (!g.gpu_types.empty()) texts("gpu_types", g.gpu_types);
+      if (!g.driver.empty()) text("driver", g.driver);
+      if (!g.cuda.empty()) text("cuda", g.cuda);
+      if (!g.labels.empty()) {
+        std::vector<std::string> labels;
+        for (const LabelWish& l : g.labels) labels.push_back(to_text(l));
+        texts("labels", labels);
+      }
       line += '}';
     }
     line += ']';
+    if (!shape.required_level.empty()) text("required_level", shape.required_level);
+    if (!shape.preferred_level.empty()) text("preferred_level", shape.preferred_level);
+    if (shape.apart) text("anti_affinity", workload->tags[shape.apart]);
+    if (shape.numa != Numa::none) text("numa", to_text(shape.numa));
     number_or_none("estimate_us", job.estimate, kNever);
     number_or_none("time_limit_us", job.time_limit, kNever);
     number_or_none("deadline_us", job.deadline, kNever);
@@ -145,6 +161,11 @@ void RecordWriter::begin(const Header& h) {
   pairs("inputs", h.inputs, string);
   append_int(impl_->key("rows"), Int128(h.rows));
   pairs("dropped_rows", h.dropped_rows, [&](uint64_t n) { append_int(line, Int128(n)); });
+  if (!h.metrics.empty()) {
+    impl_->key("metrics") += '[';
+    for (size_t i = 0; i < h.metrics.size(); i++) line += i ? "," : "", append_string(line, h.metrics[i]);
+    line += ']';
+  }
   impl_->number("origin_us", h.workload->origin);
   append_string(impl_->key("origin_text"), h.workload->origin_text);
   impl_->number("jobs", int64_t(h.workload->jobs.size()));

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "metrics/family.hpp"
 #include "muster/config.hpp"
 #include "report/records.hpp"
 #include "text/json_config.hpp"
@@ -182,7 +183,7 @@ class RecordReader {
   }
 
   void header(std::string_view line) {
-    static constexpr std::array<std::string_view, 13> kKnown{"schema",       "version",   "policy",      "parameters", "seed", "until_us", "inputs", "rows",
+    static constexpr std::array<std::string_view, 14> kKnown{"schema",       "metrics",       "version",   "policy",      "parameters", "seed", "until_us", "inputs", "rows",
                                                              "dropped_rows", "origin_us", "origin_text", "jobs",       "topology"};
     if (line.substr(0, 10) != "{\"schema\":") fail_line(1, "no file of records: it does not begin with {\"schema\":");
     const Config c = parse_json_config(line, file_);
@@ -206,6 +207,11 @@ class RecordReader {
     pairs("parameters", [&](std::string name, const Config& v) { h.parameters.emplace_back(std::move(name), v.as_text()); });
     pairs("inputs", [&](std::string name, const Config& v) { h.inputs.emplace_back(std::move(name), v.as_text()); });
     pairs("dropped_rows", [&](std::string name, const Config& v) { h.dropped_rows.emplace_back(std::move(name), uint64_t(v.as_integer(0, kMost))); });
+    if (const Config* metrics = c.find("metrics"))
+      for (const auto& [none, name] : metrics->fields) {
+        parse_families(name.as_text());
+        h.metrics.emplace_back(name.as_text());
+      }
     Scanner seed(field("seed").value, file_, 1);
     h.seed = uint64_t(seed.integer(0, ~uint64_t{0}));
     if (const Config* until = c.find("until_us")) h.until = until->as_integer(0, kMost);
@@ -281,7 +287,7 @@ class RecordReader {
   }
 
   struct Submit {
-    std::string_view id, user, queue, fate, groups, model;
+    std::string_view id, user, queue, fate, apart, groups, model;
     Shape shape;
     Job job;
     JobTruth truth{kNever, 0, Fate::done};
@@ -298,6 +304,14 @@ class RecordReader {
         const size_t from = s.at();
         s.list([&] { group(s); });
         groups = s.since(from);
+      }
+      else if (key == "required_level") shape.required_level = s.string();
+      else if (key == "preferred_level") shape.preferred_level = s.string();
+      else if (key == "anti_affinity") apart = s.string();
+      else if (key == "numa") {
+        const auto numa = parse_numa(s.string());
+        if (!numa) s.fail("no NUMA alignment is called so");
+        shape.numa = *numa;
       }
       else if (key == "estimate_us") job.estimate = s.duration();
       else if (key == "time_limit_us") job.time_limit = s.duration();
@@ -319,6 +333,12 @@ class RecordReader {
       return true;
     }
 
+    static void label(Scanner& s, TaskGroup& g) {
+      try {
+        g.labels.push_back(parse_label_wish(s.string()));
+      } catch (const InputError& e) { s.fail(e.what()); }
+    }
+
     void group(Scanner& s) {
       TaskGroup& g = shape.groups.emplace_back();
       s.object([&](std::string_view key) {
@@ -326,7 +346,10 @@ class RecordReader {
         else if (key == "max") g.max_tasks = uint32_t(s.integer(0, kNone));
         else if (key == "gpus") g.gpus = uint32_t(s.integer(0, kNone));
         else if (key == "gpu_mem_mib") g.gpu_mem_mib = s.duration();
-        else if (key == "gpu_type") g.gpu_type = s.string();
+        else if (key == "gpu_types") s.list([&] { g.gpu_types.emplace_back(s.string()); });
+        else if (key == "driver") g.driver = s.string();
+        else if (key == "cuda") g.cuda = s.string();
+        else if (key == "labels") s.list([&] { label(s, g); });
         else if (key == "amounts") {
           size_t k = 0;
           s.list([&] {
@@ -341,6 +364,7 @@ class RecordReader {
 
   void add_job(Scanner& s, const Record& r, Submit& submit) {
     Workload& w = *out_.workload;
+    if (w.tags.size() == 0) tags_(w.tags, {});
     if (submit.shape.groups.empty()) s.fail("\"groups\" is missing");
     while (w.names.size() < r.job) w.names.add({});
     w.names.add(submit.id);
@@ -351,7 +375,10 @@ class RecordReader {
     else if (submit.fate == "cancelled") submit.truth.fate = Fate::cancelled;
     else if (!submit.fate.empty()) s.fail("fate is failed or cancelled");
     std::string key(submit.groups);
-    key += std::to_string(int(submit.shape.nodes)) + ' ' + std::to_string(submit.shape.total_gpus);
+    submit.shape.apart = tags_(w.tags, submit.apart);
+    const Shape& shape = submit.shape;
+    for (const std::string& level : {shape.required_level, shape.preferred_level}) key += std::to_string(level.size()) + level;
+    for (const uint32_t n : {uint32_t(shape.nodes), shape.total_gpus, shape.apart, uint32_t(shape.numa)}) key += std::to_string(n) + ' ';
     const auto [at, fresh] = shapes_.emplace(std::move(key), ShapeId(w.shapes.size()));
     if (fresh) w.shapes.push_back(std::move(submit.shape));
     if (!submit.model.empty()) submit.talk.model = models_(w.models, submit.model);
@@ -467,7 +494,7 @@ class RecordReader {
   EnumNames<What> whats_{unsigned(What::wake) + 1};
   EnumNames<State> states_{unsigned(State::unfinished) + 1};
   EnumNames<Reason> reasons_{unsigned(Reason::policy) + 1};
-  Interned tenants_, queues_, models_;
+  Interned tenants_, queues_, tags_, models_;
   std::map<std::string, ShapeId> shapes_;  // by what a submit record says of it
   std::vector<uint8_t> seen_;  // by job: 1 submitted, 2 ended
   uint64_t number_ = 0, submitted_ = 0, ended_ = 0;

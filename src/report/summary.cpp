@@ -82,6 +82,9 @@ std::string summary(const Report& r, const Header& h, std::string_view trace, st
     if (!v.empty()) parameters += fmt::format("{}{} {}", parameters.empty() ? "" : ", ", name, v);
   line(out, "policy", {fmt::format("{:<{}}", cut(h.policy, names), names), parameters});
 
+  for (const auto& [role, name] : h.inputs)
+    if (role == "model") line(out, "model", {one_line(std::string_view(name).substr(0, name.rfind(" sha256:")))});
+
   const double load = value("offered_load"), rejected = value("jobs_rejected");
   line(out, "load", {fmt::format("{:<{}}", std::isfinite(load) ? fmt::format("{:.2f}", load) : "-", names),
                      rejected > 0 ? plural(rejected, "job") + " can never fit" : ""});

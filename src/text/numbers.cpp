@@ -92,4 +92,13 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
+bool is_version(std::string_view s) {
+  size_t digits = 0;
+  for (const char c : s) {
+    if (c == '.' ? digits == 0 : c < '0' || c > '9' || digits == 9) return false;
+    digits = c == '.' ? 0 : digits + 1;
+  }
+  return digits > 0;
+}
+
 }  // namespace muster

@@ -26,4 +26,7 @@ std::string in_quotes(std::string_view text);
 /// that looks like muster's own.
 std::string one_line(std::string_view text);
 
+/// Whether it is numbers of at most 9 digits separated by points: "535.104.05", "12".
+bool is_version(std::string_view s);
+
 }  // namespace muster

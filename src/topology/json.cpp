@@ -16,10 +16,10 @@ constexpr std::string_view kTreeKeys[] = {"$schema", "name", "levels", "resource
 constexpr std::string_view kFlatKeys[] = {"$schema", "name", "resources", "links", "nodes"};
 constexpr std::string_view kTopKeys[] = {"$schema", "name", "levels", "resources", "links", "kinds", "tree", "nodes"};
 constexpr std::string_view kVertexKeys[] = {"name", "count", "kind", "gpus", "parts"};
-constexpr std::string_view kKindKeys[] = {"gpus",        "cpus",        "mem_gib",   "mem_mib", "gpu_type",
-                                          "gpu_mem_gib", "gpu_mem_mib", "resources", "links"};
-constexpr std::string_view kNodeKeys[] = {"name",    "count",    "rack",        "gpus",        "cpus",      "mem_gib",
-                                          "mem_mib", "gpu_type", "gpu_mem_gib", "gpu_mem_mib", "resources", "links"};
+constexpr std::string_view kKindKeys[] = {"gpus",   "cpus", "mem_gib", "mem_mib",   "gpu_type", "gpu_mem_gib", "gpu_mem_mib",
+                                          "driver", "cuda", "labels",  "resources", "links"};
+constexpr std::string_view kNodeKeys[] = {"name",     "count",       "rack",        "gpus",   "cpus", "mem_gib", "mem_mib",
+                                          "gpu_type", "gpu_mem_gib", "gpu_mem_mib", "driver", "cuda", "labels",  "resources", "links"};
 
 [[noreturn]] void fail(const Config& at, const std::string& what) { throw InputError(at.where + ": " + what); }
 
@@ -102,6 +102,16 @@ class Reader {
         kind.gpu_mem_mib = key == "gpu_mem_gib" ? amount(v, 1024, 1'000'000) : amount(v, 1, 1'024'000'000);
       } else if (key == "gpu_type") {
         kind.gpu_type = name_of(v);
+      } else if (key == "driver" || key == "cuda") {
+        std::string& version = key == "driver" ? kind.driver : kind.cuda;
+        version = name_of(v);
+        if (!is_version(version)) fail(v, "want a version as in \"535.104.05\", found " + in_quotes(version));
+      } else if (key == "labels") {
+        for (const auto& [name, label] : object(v)) {
+          if (label.kind == Config::Kind::list || label.kind == Config::Kind::object) fail(label, "want a text");
+          kind.labels.emplace_back(name, label.value);
+        }
+        std::sort(kind.labels.begin(), kind.labels.end());
       } else if (key == "links") {
         kind.links = node_links_from(v, std::span<const std::string>(spec_.levels).subspan(node_level_ + 1));
       } else if (key == "resources") {
@@ -206,7 +216,7 @@ class Reader {
     spec_.levels = racks ? std::vector<std::string>{"rack", "node"} : std::vector<std::string>{"node"};
     node_level_ = racks ? 1 : 0;
     std::map<std::string, size_t> rack_of;
-    std::map<std::tuple<std::array<int64_t, kMaxKinds + 4>, std::string, std::string>, uint32_t> kinds;
+    std::map<std::pair<std::array<int64_t, kMaxKinds + 4>, std::vector<std::string>>, uint32_t> kinds;
     for (const auto& [none, n] : nodes.fields) {
       object(n);
       n.only(kNodeKeys);
@@ -214,7 +224,9 @@ class Reader {
       k.capacity[kGpu] = k.gpus * kMilli;
       std::array<int64_t, kMaxKinds + 4> key{k.gpus, k.gpu_mem_mib, k.limits_cpu, k.limits_mem};
       std::copy(k.capacity.amount.begin(), k.capacity.amount.end(), key.begin() + 4);
-      const auto [at, fresh] = kinds.try_emplace({key, k.gpu_type, links_text(k.links, {",", ":"})}, uint32_t(spec_.kinds.size()));
+      std::vector<std::string> words{k.gpu_type, k.driver, k.cuda, links_text(k.links, {",", ":"})};
+      for (const auto& [label, value] : k.labels) words.push_back(label), words.push_back(value);
+      const auto [at, fresh] = kinds.try_emplace({key, std::move(words)}, uint32_t(spec_.kinds.size()));
       TopologySpec::Vertex v;
       v.kind = at->second;
       v.gpus = k.gpus;

@@ -1,4 +1,6 @@
 // One-line topologies: "rack:4 node:8[cpus=64,gpu_type=A100] socket:2 switch:2 gpu:2".
+#include <algorithm>
+
 #include "muster/config.hpp"
 #include "muster/topology.hpp"
 #include "text/numbers.hpp"
@@ -6,7 +8,8 @@
 namespace muster {
 namespace {
 
-constexpr std::string_view kAttributes[] = {"cpus", "mem_gib", "mem_mib", "gpu_type", "gpu_mem_gib", "gpu_mem_mib"};
+constexpr std::string_view kAttributes[] = {"cpus", "mem_gib", "mem_mib", "gpu_type", "gpu_mem_gib", "gpu_mem_mib", "driver", "cuda"};
+constexpr std::string_view kLabel = "label.";
 
 struct Line {
   std::string_view text;
@@ -38,6 +41,16 @@ void set_attribute(const Line& line, NodeKind& kind, std::string_view key, std::
     kind.gpu_type = value;
     return;
   }
+  if (key == "driver" || key == "cuda") {
+    if (!is_version(value)) line.fail(name + ": want a version as in 535.104.05, found " + in_quotes(value));
+    (key == "driver" ? kind.driver : kind.cuda) = value;
+    return;
+  }
+  if (key.starts_with(kLabel) && key.size() > kLabel.size()) {
+    kind.labels.emplace_back(key.substr(kLabel.size()), value);
+    std::sort(kind.labels.begin(), kind.labels.end());
+    return;
+  }
   const int64_t scale = key == "cpus" ? kMilli : key.ends_with("_gib") ? 1024 : 1;
   const auto amount = scaled_decimal(value, scale, Round::down);
   if (!amount || *amount < 0 || *amount / scale > 1'000'000'000)
@@ -48,7 +61,7 @@ void set_attribute(const Line& line, NodeKind& kind, std::string_view key, std::
   else {
     const std::string near = nearest_name(key, kAttributes);
     line.fail("no attribute of a node is called " + in_quotes(key) +
-              (near.empty() ? "; there are cpus, mem_gib, mem_mib, gpu_type, gpu_mem_gib and gpu_mem_mib"
+              (near.empty() ? "; there are cpus, mem_gib, mem_mib, gpu_type, gpu_mem_gib, gpu_mem_mib, driver, cuda and label.NAME"
                             : "; did you mean " + std::string(near) + "?"));
   }
 }

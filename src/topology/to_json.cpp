@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "text/json_config.hpp"
 #include "text/json_text.hpp"
 #include "topology/links_json.hpp"
 
@@ -113,6 +114,12 @@ std::string topology_json(const Topology& t) {
     out += ",\"gpus\":", append_int(out, int64_t{k.gpus});
     out += ",\"gpu_type\":", append_string(out, k.gpu_type);
     out += ",\"gpu_mem_mib\":", append_int(out, k.gpu_mem_mib);
+    if (!k.driver.empty()) out += ",\"driver\":", append_string(out, k.driver);
+    if (!k.cuda.empty()) out += ",\"cuda\":", append_string(out, k.cuda);
+    for (size_t l = 0; l < k.labels.size(); l++) {
+      out += l ? "," : ",\"labels\":{", append_string(out, k.labels[l].first), out += ':', append_string(out, k.labels[l].second);
+      if (l + 1 == k.labels.size()) out += '}';
+    }
     out += ",\"limits_cpu\":", out += k.limits_cpu ? "true" : "false";
     out += ",\"limits_mem\":", out += k.limits_mem ? "true" : "false";
     out += ",\"capacity\":[";
@@ -128,10 +135,12 @@ std::string topology_json(const Topology& t) {
   return out += '}';
 }
 
-Topology topology_from_record(const Config& c) {
+namespace {
+
+TopologySpec spec_from_record(const Config& c) {
   static constexpr std::array<std::string_view, 6> kKnown{"name", "levels", "resources", "kinds", "links", "tree"};
-  static constexpr std::array<std::string_view, 8> kKindKeys{"name",       "gpus",       "gpu_type", "gpu_mem_mib",
-                                                             "limits_cpu", "limits_mem", "capacity", "links"};
+  static constexpr std::array<std::string_view, 11> kKindKeys{"name",   "gpus",       "gpu_type",   "gpu_mem_mib", "driver", "cuda",
+                                                              "labels", "limits_cpu", "limits_mem", "capacity",    "links"};
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   c.only(kKnown);
   TopologySpec s;
@@ -147,6 +156,10 @@ Topology topology_from_record(const Config& c) {
     k.gpus = uint32_t(want(f, "gpus").as_integer(0, std::numeric_limits<int32_t>::max()));
     k.gpu_type = want(f, "gpu_type").as_text();
     k.gpu_mem_mib = want(f, "gpu_mem_mib").as_integer(0, kMost);
+    if (const Config* v = f.find("driver")) k.driver = v->as_text();
+    if (const Config* v = f.find("cuda")) k.cuda = v->as_text();
+    if (const Config* labels = f.find("labels"))
+      for (const auto& [label, v] : labels->fields) k.labels.emplace_back(label, v.as_text());
     k.limits_cpu = want(f, "limits_cpu").as_boolean();
     k.limits_mem = want(f, "limits_mem").as_boolean();
     const Config& amounts = want(f, "capacity");
@@ -157,6 +170,15 @@ Topology topology_from_record(const Config& c) {
   NodeLinks none;
   if (const Config* links = c.find("links")) s.links = fabric_links_from(*links, s.levels, node_level, none);
   for (const auto& [name, f] : want(c, "tree").fields) s.top.push_back(vertex_of(f));
+  return s;
+}
+
+}  // namespace
+
+TopologySpec spec_of(const Topology& t) { return spec_from_record(parse_json_config(topology_json(t), "topology")); }
+
+Topology topology_from_record(const Config& c) {
+  TopologySpec s = spec_from_record(c);
   try {
     return Topology::build(std::move(s));
   } catch (const InputError& e) { throw InputError(c.where + ": " + e.what()); }

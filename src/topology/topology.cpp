@@ -252,4 +252,10 @@ NodeId Topology::find_node(std::string_view name) const {
   return at != nodes_by_name_.end() && node_name(*at) == name ? *at : kNone;
 }
 
+size_t Topology::numa_level() const {
+  for (const std::string_view name : {"numa", "socket"})
+    if (const size_t l = find_level(name); l < levels_.size() && l > node_level_) return l;
+  return node_level_;
+}
+
 }  // namespace muster

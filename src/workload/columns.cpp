@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "muster/config.hpp"
+#include "muster/resources.hpp"
 
 namespace muster {
 namespace {
 
-enum class Measure : uint8_t { word, count, time, memory, bytes, cpu, ratio };
+enum class Measure : uint8_t { word, count, time, memory, bytes, cpu, rate, ratio };
 
 struct Alias {
   std::string_view name;  // lower case, '_' between words, without a unit
@@ -54,9 +55,15 @@ constexpr Alias kAliases[] = {
     {"deadline", Field::deadline}, {"ddl", Field::deadline}, {"due", Field::deadline},
     {"earliest_start", Field::earliest_start}, {"not_before", Field::earliest_start}, {"eligible_time", Field::earliest_start},
     {"time_eligible", Field::earliest_start},
-    {"gpu_type", Field::gpu_type}, {"gpu_model", Field::gpu_type},
-    {"locality", Field::locality},
+    {"gpu_type", Field::gpu_type}, {"gpu_types", Field::gpu_type}, {"gpu_model", Field::gpu_type}, {"gpu_spec", Field::gpu_type},
+    {"driver", Field::driver}, {"driver_version", Field::driver}, {"min_driver", Field::driver},
+    {"cuda", Field::cuda}, {"cuda_version", Field::cuda}, {"min_cuda", Field::cuda},
+    {"labels", Field::labels}, {"node_selector", Field::labels}, {"node_labels", Field::labels}, {"constraint", Field::labels},
+    {"locality", Field::locality}, {"required_level", Field::locality}, {"required_topology", Field::locality},
+    {"preferred_level", Field::preferred_level}, {"preferred_topology", Field::preferred_level},
     {"spread", Field::spread},
+    {"anti_affinity", Field::anti_affinity},
+    {"numa", Field::numa}, {"numa_policy", Field::numa}, {"topology_manager_policy", Field::numa},
     {"checkpoint_interval", Field::checkpoint_interval}, {"ckpt_interval", Field::checkpoint_interval},
     {"checkpoint_cost", Field::checkpoint_cost}, {"ckpt_cost", Field::checkpoint_cost},
     {"start_cost", Field::start_cost}, {"startup_cost", Field::start_cost},
@@ -116,7 +123,8 @@ constexpr Ending kEndings[] = {
     {"_mib", Measure::memory, {1, 1}},          {"_gib", Measure::memory, {1024, 1}},           {"_tib", Measure::memory, {1024 * 1024, 1}},
     {"_mb", Measure::memory, {1'000'000, 1'048'576}}, {"_gb", Measure::memory, {1'000'000'000, 1'048'576}},
     {"_bytes", Measure::memory, {1, 1'048'576}}, {"_kb", Measure::memory, {1'000, 1'048'576}},
-    {"_milli", Measure::cpu, {1, 1}},
+    {"_milli", Measure::cpu, {1, 1}},           {"_mbit", Measure::rate, {1, 1}},               {"_mbps", Measure::rate, {1, 1}},
+    {"_gbit", Measure::rate, {1000, 1}},        {"_gbps", Measure::rate, {1000, 1}},
 };
 
 Scale usual_scale(Field f) {
@@ -191,6 +199,20 @@ Meaning meaning_of(std::string_view name) {
   return m.alias ? m : meaning_of_words(words_apart(name));
 }
 
+/// "resource_licence", "bandwidth", "bandwidth_gbit": an amount of a resource that the topology names.
+bool names_resource(std::string_view header, Columns::Amount& out) {
+  constexpr std::string_view kPrefix = "resource_", kBandwidth = "bandwidth";
+  const std::string name = plain(header);
+  if (name.starts_with(kPrefix) && name.size() > kPrefix.size()) {
+    out.resource = trim(header).substr(kPrefix.size()), out.scale = {};
+    return true;
+  }
+  const Ending* e = ending_of(name);
+  if (name != kBandwidth && !(e && e->measure == Measure::rate && name == std::string(kBandwidth) + std::string(e->text))) return false;
+  out.resource = kBandwidth, out.scale = e && name != kBandwidth ? e->scale : Scale{};
+  return true;
+}
+
 std::string quote(std::string_view s) { return '"' + std::string(s) + '"'; }
 
 }  // namespace
@@ -242,6 +264,13 @@ Columns find_columns(std::span<const std::string_view> header, std::span<const s
   }
   for (uint32_t i = 0; i < header.size(); i++) {
     if (taken[i]) continue;
+    if (Columns::Amount a; names_resource(header[i], a)) {
+      const bool again = std::any_of(c.amounts.begin(), c.amounts.end(), [&](const auto& other) { return other.resource == a.resource; });
+      if (again || c.amounts.size() == kMaxKinds - 3) continue;
+      a.column = i, taken[i] = true;
+      c.amounts.push_back(std::move(a));
+      continue;
+    }
     const Meaning m = meaning_of(header[i]);
     if (!m.alias) continue;
     const Field f = m.alias->field;

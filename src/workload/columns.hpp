@@ -16,8 +16,9 @@ namespace muster {
 /// What a column can say about a job.
 enum class Field : uint8_t {
   id, tenant, queue, submit, gpus, tasks, min_tasks, gpus_per_task, nodes, duration, start, end, estimate, time_limit, priority, cpus,
-  memory, deadline, earliest_start, gpu_type, locality, spread, checkpoint_interval, checkpoint_cost, start_cost, restart_cost,
-  gives_back_after, gradient, compute, model, sensitivity, fate, unsupported, none,
+  memory, deadline, earliest_start, gpu_type, driver, cuda, labels, locality, preferred_level, spread, anti_affinity, numa,
+  checkpoint_interval, checkpoint_cost, start_cost, restart_cost, gives_back_after, gradient, compute, model, sensitivity, fate, unsupported,
+  none,
 };
 inline constexpr size_t kFields = size_t(Field::none);
 
@@ -29,6 +30,12 @@ struct Columns {
   std::array<bool, kFields> unit_stated{};       ///< by the name's ending
   std::vector<std::string> names;                ///< all, as the file has them
   std::vector<uint32_t> unsupported;             ///< understood, but ask for what is not modelled yet: a row with such a wish is left out
+  struct Amount {
+    uint32_t column;
+    std::string resource;
+    Scale scale;
+  };
+  std::vector<Amount> amounts;                   ///< of resources beyond GPU, CPU and memory: "resource_licence", "bandwidth_gbit"
   std::vector<uint32_t> unused;                  ///< not understood, or said by another column as well
   std::vector<std::string> notes;                ///< one line for each choice between two columns
 

@@ -3,12 +3,43 @@
 #include <algorithm>
 
 namespace muster {
-namespace {
 
-bool type_fits(const TaskGroup& g, const NodeKind& k) {
-  if (g.gpus == 0) return true;
-  return (g.gpu_type.empty() || g.gpu_type == k.gpu_type) && (g.gpu_mem_mib == 0 || k.gpu_mem_mib == 0 || g.gpu_mem_mib <= k.gpu_mem_mib);
+int compare_versions(std::string_view a, std::string_view b) {
+  const auto number = [](std::string_view& s) {
+    int64_t n = 0;
+    size_t i = 0;
+    for (; i < s.size() && s[i] >= '0' && s[i] <= '9'; i++) n = std::min<int64_t>(n * 10 + (s[i] - '0'), 1'000'000'000);
+    s.remove_prefix(i < s.size() ? i + 1 : i);
+    return n;
+  };
+  while (!a.empty() || !b.empty()) {
+    const int64_t x = number(a), y = number(b);
+    if (x != y) return x < y ? -1 : 1;
+  }
+  return 0;
 }
+
+bool suits(const NodeKind& kind, const TaskGroup& g, uint8_t wishes) {
+  if (g.gpus > kind.gpus) return false;
+  if (wishes & kWishLabel)
+    for (const LabelWish& wish : g.labels) {
+      const auto at = std::find_if(kind.labels.begin(), kind.labels.end(), [&](const auto& l) { return l.first == wish.key; });
+      const bool there = at != kind.labels.end(), same = there && at->second == wish.value;
+      if (wish.rule == LabelWish::Rule::is ? !same : wish.rule == LabelWish::Rule::is_not ? same : !there) return false;
+    }
+  if (g.gpus == 0 && g.per_task[kGpu] == 0) return true;
+  if (wishes & kWishType) {
+    if (!g.gpu_types.empty() && std::find(g.gpu_types.begin(), g.gpu_types.end(), kind.gpu_type) == g.gpu_types.end()) return false;
+    if (g.gpu_mem_mib && kind.gpu_mem_mib && g.gpu_mem_mib > kind.gpu_mem_mib) return false;
+  }
+  if (wishes & kWishDriver) {
+    if (!g.driver.empty() && !kind.driver.empty() && compare_versions(kind.driver, g.driver) < 0) return false;
+    if (!g.cuda.empty() && !kind.cuda.empty() && compare_versions(kind.cuda, g.cuda) < 0) return false;
+  }
+  return true;
+}
+
+namespace {
 
 bool limited(const NodeKind& k, size_t kind) { return kind == kCpu ? k.limits_cpu : kind == kMem ? k.limits_mem : true; }
 
@@ -19,6 +50,14 @@ int64_t room(const TaskGroup& g, const NodeKind& k, const Resources& capacity, i
   return most;
 }
 
+/// GPUs that its least tasks want: 2^5 groups of less than 2^32 tasks times GPUs.
+int64_t least_gpus(const Shape& s) {
+  if (s.nodes == Nodes::whole) return s.total_gpus;
+  int64_t least = 0;
+  for (const auto& g : s.groups) least += int64_t{g.gpus} * g.min_tasks;
+  return least;
+}
+
 /// Nodes of each kind.
 std::vector<int64_t> census(const Topology& t, NodeId begin, NodeId end) {
   std::vector<int64_t> n(t.kinds().size());
@@ -27,26 +66,26 @@ std::vector<int64_t> census(const Topology& t, NodeId begin, NodeId end) {
 }
 
 /// Whether an empty node of the kind holds a task of `g`.
-bool holds(const TaskGroup& g, const NodeKind& k, bool typed) { return (!typed || type_fits(g, k)) && room(g, k, k.capacity, 1) == 1; }
+bool holds(const TaskGroup& g, const NodeKind& k, uint8_t wishes) { return suits(k, g, wishes) && room(g, k, k.capacity, 1) == 1; }
 
 /// Whether the least tasks of one group fit, with or without regard to type.
-bool group_fits(const TaskGroup& g, const Topology& t, const std::vector<int64_t>& count, bool typed) {
+bool group_fits(const TaskGroup& g, const Topology& t, const std::vector<int64_t>& count, uint8_t wishes) {
   Int128 have = 0;
   for (size_t i = 0; i < count.size(); i++)
-    if (const NodeKind& k = t.kinds()[i]; !typed || type_fits(g, k)) have += Int128{count[i]} * room(g, k, k.capacity, g.min_tasks);
+    if (const NodeKind& k = t.kinds()[i]; suits(k, g, wishes)) have += Int128{count[i]} * room(g, k, k.capacity, g.min_tasks);
   return have >= int64_t{g.min_tasks};
 }
 
 /// One task a node. Groups compete: for each, its nodes have to suffice for all groups that no other nodes hold. That is all there is to it
 /// while one group's nodes are among the other's, as they are for rows of a trace.
-bool each_fits(const Shape& s, const Topology& t, const std::vector<int64_t>& count, bool typed) {
+bool each_fits(const Shape& s, const Topology& t, const std::vector<int64_t>& count, uint8_t wishes) {
   const auto& kinds = t.kinds();
   for (const auto& g : s.groups) {
     int64_t have = 0, want = 0;
-    for (size_t i = 0; i < count.size(); i++) have += holds(g, kinds[i], typed) ? count[i] : 0;
+    for (size_t i = 0; i < count.size(); i++) have += holds(g, kinds[i], wishes) ? count[i] : 0;
     for (const auto& other : s.groups) {
       bool inside = true;
-      for (size_t i = 0; i < count.size(); i++) inside &= !count[i] || !holds(other, kinds[i], typed) || holds(g, kinds[i], typed);
+      for (size_t i = 0; i < count.size(); i++) inside &= !count[i] || !holds(other, kinds[i], wishes) || holds(g, kinds[i], wishes);
       want += inside ? int64_t{other.min_tasks} : 0;
     }
     if (have < want) return false;
@@ -55,21 +94,21 @@ bool each_fits(const Shape& s, const Topology& t, const std::vector<int64_t>& co
 }
 
 /// Whether one task of the group fits some node.
-bool task_fits(const TaskGroup& g, const Topology& t, const std::vector<int64_t>& count, bool typed) {
+bool task_fits(const TaskGroup& g, const Topology& t, const std::vector<int64_t>& count, uint8_t wishes) {
   for (size_t i = 0; i < count.size(); i++)
-    if (count[i] && holds(g, t.kinds()[i], typed)) return true;
+    if (count[i] && holds(g, t.kinds()[i], wishes)) return true;
   return false;
 }
 
 /// All groups together on one node of some kind.
-bool one_node_fits(const Shape& s, const Topology& t, const std::vector<int64_t>& count, bool typed) {
+bool one_node_fits(const Shape& s, const Topology& t, const std::vector<int64_t>& count, uint8_t wishes) {
   for (size_t i = 0; i < count.size(); i++) {
     const NodeKind& k = t.kinds()[i];
     if (count[i] == 0) continue;
     Resources left = k.capacity;
     bool good = true;
     for (const auto& g : s.groups) {
-      good = good && (!typed || type_fits(g, k)) && room(g, k, left, g.min_tasks) >= int64_t{g.min_tasks};
+      good = good && suits(k, g, wishes) && room(g, k, left, g.min_tasks) >= int64_t{g.min_tasks};
       if (!good) break;
       for (size_t kind = 0; kind < kMaxKinds; kind++)
         if (limited(k, kind)) left[kind] -= g.per_task[kind] * int64_t{g.min_tasks};
@@ -80,27 +119,66 @@ bool one_node_fits(const Shape& s, const Topology& t, const std::vector<int64_t>
 }
 
 /// A row of GPUs on wholly free nodes: each of them has to hold the rest of the request, and together they have the GPUs.
-bool whole_fits(const Shape& s, const Topology& t, const std::vector<int64_t>& count, bool typed) {
+bool whole_fits(const Shape& s, const Topology& t, const std::vector<int64_t>& count, uint8_t wishes) {
   TaskGroup rest = s.groups[0];
-  rest.per_task[kGpu] = 0;
+  rest.per_task[kGpu] = 0, rest.gpus = std::min(rest.gpus, 1u);
   Int128 gpus = 0;
   for (size_t i = 0; i < count.size(); i++) {
     const NodeKind& k = t.kinds()[i];
-    if (holds(rest, k, typed)) gpus += Int128{count[i]} * k.capacity[kGpu];
+    if (holds(rest, k, wishes)) gpus += Int128{count[i]} * k.capacity[kGpu];
   }
   return gpus >= Int128{s.total_gpus} * kMilli;
 }
 
-Reason lacks_node(const Shape& s, const Topology& t, const std::vector<int64_t>& count) {
-  bool untyped = true, typed = true;
-  if (s.nodes == Nodes::whole) {
-    untyped = whole_fits(s, t, count, false), typed = whole_fits(s, t, count, true);
-  } else if (s.nodes == Nodes::one) {
-    untyped = one_node_fits(s, t, count, false), typed = one_node_fits(s, t, count, true);
-  } else {
-    for (const auto& g : s.groups) untyped = untyped && task_fits(g, t, count, false), typed = typed && task_fits(g, t, count, true);
+/// Every task by itself finds a node (or all of them one, or wholly free ones).
+bool finds_nodes(const Shape& s, const Topology& t, const std::vector<int64_t>& count, uint8_t wishes) {
+  if (s.nodes == Nodes::whole) return whole_fits(s, t, count, wishes);
+  if (s.nodes == Nodes::one) return one_node_fits(s, t, count, wishes);
+  return std::all_of(s.groups.begin(), s.groups.end(), [&](const TaskGroup& g) { return task_fits(g, t, count, wishes); });
+}
+
+/// There are enough of such nodes.
+bool enough_nodes(const Shape& s, const Topology& t, const std::vector<int64_t>& count, uint8_t wishes) {
+  if (s.nodes == Nodes::whole || s.nodes == Nodes::one) return true;
+  if (s.nodes == Nodes::each) return each_fits(s, t, count, wishes);
+  return std::all_of(s.groups.begin(), s.groups.end(), [&](const TaskGroup& g) { return group_fits(g, t, count, wishes); });
+}
+
+/// Whatever the level.
+Reason misfit(const Shape& s, const Topology& t, NodeId begin, NodeId end) {
+  const auto count = census(t, begin, end);
+  int64_t gpus = 0;
+  for (size_t i = 0; i < count.size(); i++) gpus += count[i] * t.kinds()[i].gpus;
+  if (least_gpus(s) > gpus) return Reason::cluster_size;
+  if (!finds_nodes(s, t, count, 0)) return Reason::node_size;
+  if (!enough_nodes(s, t, count, 0)) return Reason::cluster_size;
+  constexpr std::pair<uint8_t, Reason> kSteps[] = {
+      {kWishType, Reason::type}, {kWishType | kWishDriver, Reason::driver}, {kAllWishes, Reason::label}};
+  for (const auto& [wishes, reason] : kSteps)
+    if (!finds_nodes(s, t, count, wishes) || !enough_nodes(s, t, count, wishes)) return reason;
+  return Reason::none;
+}
+
+/// Whether one domain of the level holds it. Below the node that is one node's part with all its GPUs; CPUs and memory are the node's.
+bool level_fits(const Shape& s, const Topology& t, size_t level, NodeId begin, NodeId end) {
+  const bool below = level > t.node_level();
+  uint64_t tasks = 0;
+  for (const auto& g : s.groups) tasks += g.min_tasks;
+  if (below && s.nodes == Nodes::each && tasks > 1) return false;
+  std::vector<int8_t> good(t.kinds().size(), -1);
+  for (const Domain& d : t.domains(level)) {
+    const NodeId from = std::max(begin, d.node_begin), to = std::min(end, d.node_end);
+    if (from >= to) continue;
+    if (!below) {
+      if (misfit(s, t, from, to) == Reason::none) return true;
+      continue;
+    }
+    if (least_gpus(s) > int64_t{d.gpu_end} - d.gpu_begin) continue;
+    int8_t& known = good[t.kind_id(from)];
+    if (known < 0) known = s.nodes != Nodes::whole && one_node_fits(s, t, census(t, from, to), kAllWishes);
+    if (known) return true;
   }
-  return !untyped ? Reason::node_size : !typed ? Reason::type : Reason::none;
+  return false;
 }
 
 }  // namespace
@@ -108,22 +186,10 @@ Reason lacks_node(const Shape& s, const Topology& t, const std::vector<int64_t>&
 Reason never_fits(const Shape& s, const Topology& t) { return never_fits(s, t, 0, t.nodes()); }
 
 Reason never_fits(const Shape& s, const Topology& t, NodeId begin, NodeId end) {
-  const auto count = census(t, begin, end);
-  int64_t gpus = 0;
-  for (size_t i = 0; i < count.size(); i++) gpus += count[i] * t.kinds()[i].gpus;
-  int64_t least = 0;  // GPUs; 2^5 groups of less than 2^32 tasks times GPUs
-  for (const auto& g : s.groups) least += int64_t{g.gpus} * g.min_tasks;
-  if (s.nodes == Nodes::whole) least = s.total_gpus;
-  if (least > gpus) return Reason::cluster_size;
-  if (const Reason r = lacks_node(s, t, count); r != Reason::none || s.nodes == Nodes::one || s.nodes == Nodes::whole) return r;
-  bool untyped = true, typed = true;
-  if (s.nodes == Nodes::each) {
-    untyped = each_fits(s, t, count, false), typed = each_fits(s, t, count, true);
-  } else {
-    for (const auto& g : s.groups) untyped = untyped && group_fits(g, t, count, false), typed = typed && group_fits(g, t, count, true);
-  }
-  // A task fits a node, but there are too few such nodes.
-  return !untyped ? Reason::cluster_size : !typed ? Reason::type : Reason::none;
+  if (const Reason r = misfit(s, t, begin, end); r != Reason::none) return r;
+  if (s.required_level.empty()) return Reason::none;
+  const size_t level = t.find_level(s.required_level);
+  return level < t.levels().size() && level_fits(s, t, level, begin, end) ? Reason::none : Reason::level;
 }
 
 }  // namespace muster

@@ -120,7 +120,7 @@ Validation validate(const Workload& w, const Topology& t) {
   Int128 asked = 0;
   std::vector<Reason> why(w.shapes.size());
   for (ShapeId s = 0; s < w.shapes.size(); s++) why[s] = never_fits(w.shapes[s], t);
-  for (const Reason r : {Reason::cluster_size, Reason::node_size, Reason::type}) v.misfits.push_back({r, 0, kNone});
+  for (const Reason r : {Reason::cluster_size, Reason::node_size, Reason::type, Reason::driver, Reason::label, Reason::level, Reason::numa}) v.misfits.push_back({r, 0, kNone});
   for (JobId j = 0; j < w.jobs.size(); j++) {
     const ShapeId s = w.jobs[j].shape;
     if (w.truths[j].work != kNever) asked += Int128{w.shapes[s].total_gpus} * w.truths[j].work;

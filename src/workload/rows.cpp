@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "muster/config.hpp"
+#include "text/numbers.hpp"
 #include "workload/message.hpp"
 
 namespace muster {
@@ -20,6 +21,21 @@ constexpr int64_t kMostGradient = int64_t{1} << 50;  // bytes
 constexpr int64_t kMostSensitivity = 1000 * kFullSpeed;
 constexpr size_t kExamples = 5;
 
+/// The parts of `s` between separators, blanks around them and empty ones left out.
+template <class F> void for_each_part(std::string_view s, char separator, F f) {
+  while (!s.empty()) {
+    const size_t end = std::min(s.find(separator), s.size());
+    if (const auto part = trim(s.substr(0, end)); !part.empty()) f(part);
+    s.remove_prefix(std::min(end + 1, s.size()));
+  }
+}
+
+std::vector<LabelWish> parse_labels(std::string_view s) {
+  std::vector<LabelWish> labels;
+  for_each_part(s, ';', [&](std::string_view part) { labels.push_back(parse_label_wish(part)); });
+  return labels;
+}
+
 }  // namespace
 
 Rows::Rows(Columns columns, const TraceOptions& options, std::string_view file, TraceResult& result)
@@ -27,7 +43,9 @@ Rows::Rows(Columns columns, const TraceOptions& options, std::string_view file, 
   const auto any = [&](std::initializer_list<Field> fields) {
     return std::any_of(fields.begin(), fields.end(), [&](Field f) { return columns_.has(f); });
   };
-  plain_request_ = !any({Field::min_tasks, Field::nodes, Field::cpus, Field::memory, Field::gpu_type, Field::locality, Field::spread});
+  has_wishes_ = !columns_.amounts.empty() || any({Field::gpu_type, Field::driver, Field::cuda, Field::labels, Field::locality,
+                                                  Field::preferred_level, Field::anti_affinity, Field::numa});
+  plain_request_ = !has_wishes_ && !any({Field::min_tasks, Field::nodes, Field::cpus, Field::memory, Field::spread});
   has_claims_ = any({Field::estimate, Field::time_limit, Field::deadline, Field::earliest_start, Field::priority});
   has_costs_ = any({Field::checkpoint_interval, Field::checkpoint_cost, Field::start_cost, Field::restart_cost, Field::gives_back_after});
   has_communication_ = any({Field::gradient, Field::compute, Field::model, Field::sensitivity});
@@ -48,7 +66,9 @@ Rows::Rows(Columns columns, const TraceOptions& options, std::string_view file, 
   Workload& w = result_.workload;
   if (!columns_.has(Field::tenant)) id_of(w.tenants, tenants_, {});
   if (!columns_.has(Field::queue)) id_of(w.queues, queues_, {});
-  id_of(types_, type_ids_, {});
+  id_of(texts_, text_ids_, {});
+  id_of(w.tags, tags_, {});
+  for (const auto& a : columns_.amounts) w.resources.push_back(a.resource);
   if (has_communication_) id_of(w.models, model_ids_, {}), w.communication.emplace_back();
   result_.facts.ids = columns_.has(Field::id);
 }
@@ -210,19 +230,18 @@ Rows::Request Rows::request() {
   if (amount(Field::min_tasks, Rounding::exact, kMostCount, least) && (least < 1 || least > tasks))
     throw Bad{Why::contradiction, Field::min_tasks, "is not from 1 to the number of tasks"};
   r.min_tasks = uint32_t(least);
-  if (amount(Field::nodes, Rounding::exact, kMostCount, over) && over > 1 && !by_task) r.over = uint32_t(over), r.nodes = Nodes::each;
+  if (amount(Field::nodes, Rounding::exact, kMostCount, over)) {
+    if (by_task && over > tasks) throw Bad{Why::contradiction, Field::nodes, "is more than the tasks"};
+    if (by_task && over == 1 && tasks > 1) r.nodes = Nodes::one;
+    if (over > 1) r.over = uint32_t(over), r.nodes = Nodes::each;
+    if (by_task && over == tasks) r.over = 0;
+    if (r.over && r.tasks > 1 && r.min_tasks != r.tasks) throw Bad{Why::unsupported, Field::nodes, "beside a smaller min_tasks is not modelled"};
+  }
   if (amount(Field::cpus, Rounding::up, kMostAmount, r.cpus) && r.cpus > kMostAmount / tasks)
     throw Bad{Why::too_large, Field::cpus, "times the tasks is too large"};
   if (amount(Field::memory, Rounding::up, kMostAmount, r.memory) && r.memory > kMostAmount / tasks)
     throw Bad{Why::too_large, Field::memory, "times the tasks is too large"};
-  r.type = id_of(types_, type_ids_, trim(field(Field::gpu_type)));
-  if (const auto s = trim(field(Field::locality)); s == "node") {
-    if (r.over > 1) throw Bad{Why::contradiction, Field::locality, "and more than one node exclude each other"};
-    // One task is on one node in any case; Nodes::one with a single task is kept for rows that may be cut.
-    r.nodes = tasks > 1 ? Nodes::one : Nodes::any;
-  } else if (!s.empty() && s != "none" && s != "any") {
-    throw Bad{Why::unsupported, Field::locality, "is not one of node, none"};
-  }
+  if (has_wishes_) r.wish = wish(r, tasks);
   if (const auto s = trim(field(Field::spread)); s == "one-per-node") {
     if (r.nodes == Nodes::one && tasks > 1) throw Bad{Why::contradiction, Field::spread, "and one node for all tasks exclude each other"};
     if (tasks > 1) r.nodes = Nodes::each;
@@ -232,33 +251,107 @@ Rows::Request Rows::request() {
   return r;
 }
 
+/// What few rows ask for, as a number; "node" as a required level is said by r.nodes.
+uint32_t Rows::wish(Request& r, int64_t tasks) {
+  Wish x;
+  const auto text = [&](Wish::Text which, std::string_view s) { x.text[which] = s.empty() ? 0 : id_of(texts_, text_ids_, s); };
+  const auto word = [&](Field f) {
+    const auto s = trim(field(f));
+    return s == "none" || s == "any" ? std::string_view{} : s;
+  };
+  text(Wish::type, trim(field(Field::gpu_type)));
+  for (const auto& [which, f] : {std::pair{Wish::driver, Field::driver}, {Wish::cuda, Field::cuda}}) {
+    const auto s = trim(field(f));
+    if (!s.empty() && !is_version(s)) throw Bad{Why::not_a_number, f, "is not a version (12.2, 535.104.05)"};
+    text(which, s);
+  }
+  if (const auto s = trim(field(Field::labels)); !s.empty()) {
+    try {
+      parse_labels(s);
+    } catch (const InputError&) { throw Bad{Why::unsupported, Field::labels, "is not a list of key=value, key!=value or key, separated by ;"}; }
+    text(Wish::labels, s);
+  }
+  auto level = word(Field::locality);
+  for (const std::string_view same : {"same-", "same ", "same_"})
+    if (level.starts_with(same)) level.remove_prefix(same.size());
+  if (level == "node") {
+    if (r.over > 1) throw Bad{Why::contradiction, Field::locality, "and more than one node exclude each other"};
+    // One task is on one node in any case; Nodes::one with a single task is kept for rows that may be cut.
+    r.nodes = tasks > 1 ? Nodes::one : Nodes::any;
+  } else {
+    text(Wish::level, level);
+  }
+  text(Wish::preferred, word(Field::preferred_level));
+  text(Wish::apart, trim(field(Field::anti_affinity)));
+  if (const auto s = trim(field(Field::numa)); !s.empty()) {
+    const auto numa = parse_numa(s);
+    if (!numa) throw Bad{Why::unsupported, Field::numa, "is not one of none, best-effort, restricted, single-numa-node"};
+    x.numa = *numa;
+  }
+  for (size_t i = 0; i < columns_.amounts.size(); i++) {
+    const auto& [column, resource, scale] = columns_.amounts[i];
+    const auto s = trim(fields_[column]);
+    if (s.empty()) continue;
+    if (const Parsed p = parse_number(s, scale, Rounding::up, kMostAmount / tasks, x.amounts[i]); p != Parsed::ok)
+      throw Bad{p == Parsed::negative ? Why::negative : p == Parsed::too_large ? Why::too_large : Why::not_a_number, Field::unsupported,
+                "is not a number from 0", column};
+  }
+  if (x == Wish{}) return 0;
+  uint64_t h = uint64_t(x.numa);
+  for (const uint32_t v : x.text) h = mix(h ^ v);
+  for (const int64_t v : x.amounts) h = mix(h ^ uint64_t(v));
+  const uint32_t next = uint32_t(wishes_.size());
+  const uint32_t id = wish_ids_.find_or_add(h, next, [&](uint32_t i) { return wishes_[i] == x; });
+  if (id == next) wishes_.push_back(x);
+  return id;
+}
+
+/// Puts the texts of a wish into the shape; every group gets those of tasks.
+void Rows::grant(const Wish& wish, Shape& s) {
+  const auto text = [&](Wish::Text which) { return texts_[wish.text[which]]; };
+  s.required_level = text(Wish::level), s.preferred_level = text(Wish::preferred), s.numa = wish.numa;
+  if (wish.text[Wish::apart]) s.apart = id_of(result_.workload.tags, tags_, text(Wish::apart));
+  for (TaskGroup& g : s.groups) {
+    for_each_part(text(Wish::type), '|', [&](std::string_view type) { g.gpu_types.emplace_back(type); });
+    g.driver = text(Wish::driver), g.cuda = text(Wish::cuda);
+    if (wish.text[Wish::labels]) g.labels = parse_labels(text(Wish::labels));
+  }
+}
+
 ShapeId Rows::shape_of(const Request& r) {
   if (last_shape_ != kNone && r == last_request_) return last_shape_;
   const uint64_t h = (uint64_t{r.gpus} << 32 | r.tasks) * 0x9e3779b97f4a7c15U ^ (uint64_t{r.min_tasks} << 32 | r.over) * 0xbf58476d1ce4e5b9U ^
-                     uint64_t(r.cpus) * 0x94d049bb133111ebU ^ uint64_t(r.memory) * 0xd6e8feb86659fd93U ^ (uint64_t{r.type} << 8 | uint64_t(r.nodes));
+                     uint64_t(r.cpus) * 0x94d049bb133111ebU ^ uint64_t(r.memory) * 0xd6e8feb86659fd93U ^ (uint64_t{r.wish} << 8 | uint64_t(r.nodes));
   auto& shapes = result_.workload.shapes;
   const uint32_t next = uint32_t(shapes.size());
   const ShapeId id = shapes_.find_or_add(mix(h), next, [&](uint32_t i) { return requests_[i] == r; });
   if (id == next) {
     Shape s;
-    const auto group = [&](uint32_t tasks, uint32_t least, uint32_t gpus, int64_t parts) {
+    // A task of the group has `times` / `parts` of the row's amounts.
+    const auto group = [&](uint32_t tasks, uint32_t least, uint32_t gpus, int64_t times, int64_t parts) {
+      const auto share = [&](int64_t amount) { return (amount * times + parts - 1) / parts; };
       TaskGroup g;
-      g.max_tasks = tasks, g.min_tasks = least, g.gpus = gpus, g.gpu_type = types_[r.type];
+      g.max_tasks = tasks, g.min_tasks = least, g.gpus = gpus;
       g.per_task[kGpu] = int64_t{gpus} * kMilli;
-      g.per_task[kCpu] = (r.cpus + parts - 1) / parts;
-      g.per_task[kMem] = (r.memory + parts - 1) / parts;
+      g.per_task[kCpu] = share(r.cpus);
+      g.per_task[kMem] = share(r.memory);
+      for (size_t i = 0; i < columns_.amounts.size(); i++) g.per_task[3 + i] = share(wishes_[r.wish].amounts[i]);
       s.groups.push_back(g);
     };
-    if (r.over > 1) {
+    s.total_gpus = r.gpus * r.tasks;
+    if (r.over > 1 && r.tasks > 1) {  // what a node gets of the tasks is one task here
+      const uint32_t each = r.tasks / r.over, more = r.tasks % r.over;
+      if (more) group(more, more, (each + 1) * r.gpus, each + 1, 1);
+      group(r.over - more, r.over - more, each * r.gpus, each, 1);
+    } else if (r.over > 1) {
       const uint32_t each = r.gpus / r.over, more = r.gpus % r.over;
-      if (more) group(more, more, each + 1, r.over);
-      group(r.over - more, r.over - more, each, r.over);
-      s.total_gpus = r.gpus;
+      if (more) group(more, more, each + 1, 1, r.over);
+      group(r.over - more, r.over - more, each, 1, r.over);
     } else {
-      group(r.tasks, r.min_tasks, r.gpus, 1);
-      s.total_gpus = r.gpus * r.tasks;
+      group(r.tasks, r.min_tasks, r.gpus, 1, 1);
     }
     s.nodes = r.nodes;
+    if (r.wish) grant(wishes_[r.wish], s);
     s.fixed = r.min_tasks == r.tasks;
     shapes.push_back(std::move(s));
     requests_.push_back(r);

@@ -35,8 +35,16 @@ class Rows {
     uint32_t over = 0;      // number of nodes that `gpus` is spread over, when the row states more than one
     int64_t cpus = 0, memory = 0;
     Nodes nodes = Nodes::any;
-    uint32_t type = 0;      // of GPU: into types_, 0 for any
+    uint32_t wish = 0;      // into wishes_, 0 for none
     friend bool operator==(const Request&, const Request&) = default;
+  };
+
+  struct Wish {             // what few rows ask for; texts by their number in texts_, 0 for none
+    enum Text : uint8_t { type, driver, cuda, labels, level, preferred, apart, count };
+    std::array<uint32_t, count> text{};
+    Numa numa = Numa::none;
+    std::array<int64_t, kMaxKinds - 3> amounts{};
+    friend bool operator==(const Wish&, const Wish&) = default;
   };
 
   std::string_view field(Field f) const {
@@ -59,6 +67,8 @@ class Rows {
   LifeCosts costs() const;
   Communication communication();
   Fate fate();
+  uint32_t wish(Request& r, int64_t tasks);
+  void grant(const Wish& wish, Shape& s);
   ShapeId shape_of(const Request& r);
   uint32_t id_of(Names& names, IdTable& table, std::string_view s);
   bool known_id(std::string_view id);
@@ -68,12 +78,13 @@ class Rows {
   const std::string_view file_;
   TraceResult& result_;
   std::span<const std::string_view> fields_;
-  bool plain_request_, has_claims_ = false, has_costs_ = false, has_communication_ = false;
+  bool plain_request_, has_wishes_ = false, has_claims_ = false, has_costs_ = false, has_communication_ = false;
 
   std::array<LeftOut, size_t(Why::count)> left_out_;
-  IdTable tenants_, queues_, ids_, shapes_, costs_;
-  Names types_;
-  IdTable type_ids_, model_ids_;
+  IdTable tenants_, queues_, ids_, shapes_, costs_, tags_;
+  Names texts_;
+  IdTable text_ids_, wish_ids_, model_ids_;
+  std::vector<Wish> wishes_{Wish{}};
   std::vector<Request> requests_;  // by ShapeId
   Request last_request_;
   ShapeId last_shape_ = kNone;

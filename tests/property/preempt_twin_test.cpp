@@ -182,7 +182,7 @@ void compare(uint64_t seed) {
   const bool only_gpus = dice.one_in(2);  // then evictions are counted, not tried
   for (Shape& s : w.shapes)
     for (TaskGroup& g : s.groups) {
-      if (only_gpus) g.gpu_type.clear(), g.gpu_mem_mib = 0, g.per_task[kCpu] = g.per_task[kMem] = 0;
+      if (only_gpus) g.gpu_types.clear(), g.gpu_mem_mib = 0, g.per_task[kCpu] = g.per_task[kMem] = 0;
     }
   for (Job& j : w.jobs)
     if (!dice.one_in(3)) j.deadline = j.submit + dice.below(60);

@@ -78,5 +78,41 @@ TEST(NeverFits, OtherResourcesAndTypes) {
   EXPECT_EQ(why(Topology::parse_line("node:2 gpu:4"), "tasks,gpus_per_task,cpus", "1,1,1000"), Reason::none);
 }
 
+TEST(NeverFits, WishesForAKindOfNode) {
+  const auto t = Topology::parse_line("node:2[gpu_type=A100,driver=535.104.05,cuda=12.2,label.zone=a] gpu:4");
+  EXPECT_EQ(why(t, "gpus,gpu_type", "1,H100|A100"), Reason::none);
+  EXPECT_EQ(why(t, "gpus,gpu_type", "1,H100|H200"), Reason::type);
+  EXPECT_EQ(why(t, "gpus,driver", "1,535.104.5"), Reason::none);
+  EXPECT_EQ(why(t, "gpus,driver", "1,525.60.13"), Reason::none);
+  EXPECT_EQ(why(t, "gpus,driver", "1,535.105"), Reason::driver);
+  EXPECT_EQ(why(t, "gpus,cuda", "1,12"), Reason::none);
+  EXPECT_EQ(why(t, "gpus,cuda", "1,12.10"), Reason::driver);
+  EXPECT_EQ(why(t, "gpus,cuda", "0,12.10"), Reason::none);  // nothing to a job without a GPU
+  EXPECT_EQ(why(Topology::parse_line("gpu:4"), "gpus,cuda", "1,99"), Reason::none);  // not stated
+  EXPECT_EQ(why(t, "gpus,labels", "1,zone=a;disk!=hdd"), Reason::none);
+  EXPECT_EQ(why(t, "gpus,labels", "0,zone=b"), Reason::label);
+  EXPECT_EQ(why(t, "gpus,labels", "1,zone!=a"), Reason::label);
+  EXPECT_EQ(why(t, "gpus,labels", "1,zone"), Reason::none);
+  EXPECT_EQ(why(t, "gpus,labels", "1,fast"), Reason::label);
+  // The hardest that holds.
+  EXPECT_EQ(why(t, "gpus,gpu_type,labels", "5,H100,fast"), Reason::type);
+  EXPECT_EQ(why(t, "gpus,gpu_type,labels", "9,H100,fast"), Reason::cluster_size);
+}
+
+TEST(NeverFits, Levels) {
+  const auto t = Topology::parse_line("rack:2 node:2[cpus=8] socket:2 gpu:2");
+  EXPECT_EQ(why(t, "gpus,locality", "2,socket"), Reason::none);
+  EXPECT_EQ(why(t, "gpus,locality", "3,socket"), Reason::level);
+  EXPECT_EQ(why(t, "gpus,locality", "8,rack"), Reason::none);
+  EXPECT_EQ(why(t, "gpus,locality", "9,rack"), Reason::level);
+  EXPECT_EQ(why(t, "gpus,locality", "17,rack"), Reason::cluster_size);
+  EXPECT_EQ(why(t, "gpus,locality", "1,pod"), Reason::level);  // no such level
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,locality", "2,1,socket"), Reason::none);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,cpus,locality", "2,1,5,socket"), Reason::level);  // one node, 8 CPUs
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,spread,locality", "2,4,one-per-node,rack"), Reason::none);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,spread,locality", "3,1,one-per-node,rack"), Reason::level);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,spread,locality", "2,1,one-per-node,socket"), Reason::level);
+}
+
 }  // namespace
 }  // namespace muster

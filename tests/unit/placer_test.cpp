@@ -53,7 +53,8 @@ class Brute {
   };
   bool kind_suits(NodeId n, const TaskGroup& g) const {
     const NodeKind& k = t_.kind(n);
-    return (g.gpu_type.empty() || g.gpu_type == k.gpu_type) && (!g.gpu_mem_mib || !k.gpu_mem_mib || g.gpu_mem_mib <= k.gpu_mem_mib);
+    const bool type = g.gpu_types.empty() || std::count(g.gpu_types.begin(), g.gpu_types.end(), k.gpu_type);
+    return type && (!g.gpu_mem_mib || !k.gpu_mem_mib || g.gpu_mem_mib <= k.gpu_mem_mib);
   }
   NodeId best(const TaskGroup& g, bool one_task) const {
     const bool nothing = g.gpus == 0 && g.per_task == Resources{};

@@ -125,7 +125,12 @@ TEST(Records, WrittenAgainFromTheReaderIsTheSameFile) {
   const NoteField fields[] = {{"share", -5, {}}, {"why", 0, "tie \xff\n\x01 \xc3\xa4"}};
   Record& note = run.add(16, What::note, kNone, State::future);
   note.kind = "split", note.fields = fields;
-  run.workload.shapes[0].groups.push_back({1, 4, 2, {}, 40'960, "A100"});
+  Shape& shape = run.workload.shapes[0];
+  TaskGroup& g = shape.groups.emplace_back();
+  g.max_tasks = 4, g.gpus = 2, g.gpu_mem_mib = 40'960, g.gpu_types = {"A100", "H100"}, g.driver = "535.104.05", g.cuda = "12.2";
+  for (const char* label : {"zone=a", "disk!=hdd", "fast"}) g.labels.push_back(parse_label_wish(label));
+  run.workload.tags.add(""), run.workload.tags.add("db");
+  shape.apart = 1, shape.numa = Numa::restricted, shape.required_level = "rack", shape.preferred_level = "switch";
   const std::string first = results_of(std::move(run)).records;
   Folder folder;
   OutFile file((folder.path / "again.jsonl").string());
@@ -204,6 +209,7 @@ TEST(TopologyJson, BuildsTheSameTreeAgain) {
   uneven.kinds[0].name = "big", uneven.kinds[0].gpus = 5, uneven.kinds[0].gpu_type = "A100", uneven.kinds[0].gpu_mem_mib = 40'960;
   uneven.kinds[0].capacity[kCpu] = 64'000, uneven.kinds[0].limits_cpu = true, uneven.kinds[0].capacity[3] = 7;
   uneven.kinds[1].name = "small", uneven.kinds[1].gpus = 3;
+  uneven.kinds[1].driver = "535.104.05", uneven.kinds[1].cuda = "12.2", uneven.kinds[1].labels = {{"fast", ""}, {"zone", "a"}};
   uneven.kinds[2].name = "cpu";
   const auto vertex = [](std::string name, uint32_t kind, uint32_t gpus, std::vector<TopologySpec::Vertex> in = {}) {
     TopologySpec::Vertex v;

@@ -280,21 +280,92 @@ TEST(Trace, RequestsAndShapes) {
       "e,0,,,8,,,,,,1\n"
       "f,0,2,,1,,,,rack,,1\n");
   const Workload& w = t.workload;
-  ASSERT_EQ(w.jobs.size(), 5U);
+  ASSERT_EQ(w.jobs.size(), 6U);
   EXPECT_EQ(w.jobs[0].shape, w.jobs[1].shape);
-  EXPECT_EQ(w.shapes.size(), 4U);
+  EXPECT_EQ(w.shapes.size(), 5U);
   const Shape& a = w.shapes[w.jobs[0].shape];
   EXPECT_EQ(a.nodes, Nodes::any);
   EXPECT_FALSE(a.fixed);
   EXPECT_EQ(a.total_gpus, 8U);
-  EXPECT_EQ(a.groups[0].gpu_type, "A100");
+  EXPECT_EQ(a.groups[0].gpu_types, std::vector<std::string>{"A100"});
   EXPECT_EQ(a.groups[0].per_task[kGpu], 2000);
   EXPECT_EQ(a.groups[0].per_task[kCpu], 1500);
   EXPECT_EQ(a.groups[0].per_task[kMem], 1);  // a tenth of a MiB, rounded up
   EXPECT_EQ(w.shapes[w.jobs[2].shape].nodes, Nodes::one);
   EXPECT_EQ(w.shapes[w.jobs[3].shape].nodes, Nodes::each);
   EXPECT_EQ(w.shapes[w.jobs[4].shape].nodes, Nodes::any);
-  EXPECT_EQ(t.left_out[0].examples[0], "j.csv:7: column locality: \"rack\" is not one of node, none; row left out");
+  EXPECT_EQ(w.shapes[w.jobs[5].shape].nodes, Nodes::any);
+  EXPECT_EQ(w.shapes[w.jobs[5].shape].required_level, "rack");
+}
+
+TEST(Trace, WishesForNodesAndLevels) {
+  auto t = read(
+      "job_id,submit_s,gpus,gpu_type,driver,cuda,labels,locality,preferred_level,anti_affinity,numa,bandwidth_gbit,resource_Licence,run_s\n"
+      "a,0,2,A100|H100,535.104.05,12.2,zone=a; disk!=hdd;fast,same-switch,rack,db,single-numa-node,1.5,2,1\n"
+      "b,0,2,,,,,,,,,,,1\n"
+      "c,0,2,A100|H100,535.104.05,12.2,zone=a; disk!=hdd;fast,switch,rack,db,single-numa-node,1.5,2,1\n");
+  Workload& w = t.workload;
+  ASSERT_EQ(w.jobs.size(), 3U);
+  const Shape& a = w.shapes[w.jobs[0].shape];
+  const TaskGroup& g = a.groups[0];
+  EXPECT_EQ(g.gpu_types, (std::vector<std::string>{"A100", "H100"}));
+  EXPECT_EQ(g.driver, "535.104.05");
+  EXPECT_EQ(g.cuda, "12.2");
+  ASSERT_EQ(g.labels.size(), 3U);
+  EXPECT_EQ(to_text(g.labels[0]), "zone=a");
+  EXPECT_EQ(to_text(g.labels[1]), "disk!=hdd");
+  EXPECT_EQ(to_text(g.labels[2]), "fast");
+  EXPECT_EQ(a.required_level, "switch");
+  EXPECT_EQ(a.preferred_level, "rack");
+  EXPECT_EQ(w.tags[a.apart], "db");
+  EXPECT_EQ(a.numa, Numa::single);
+  EXPECT_EQ(w.shapes[w.jobs[1].shape].apart, 0U);
+  EXPECT_EQ(w.shapes[w.jobs[2].shape], a);
+  // Kinds of resources are the topology's; what it does not name is not limited.
+  EXPECT_EQ(w.resources, (std::vector<std::string>{"bandwidth", "Licence"}));
+  TopologySpec spec;
+  spec.levels = {"node"}, spec.kinds_of_resource = {"Licence"}, spec.kinds.resize(1), spec.top.resize(1);
+  spec.top[0].kind = 0;
+  fit_shapes(w, Topology::build(spec));
+  EXPECT_EQ(g.per_task[3], 2);
+  EXPECT_EQ(g.per_task[4], 0);
+}
+
+TEST(Trace, WishesThatCannotBeRead) {
+  const auto t = read(
+      "job_id,submit_s,gpus,driver,labels,numa,bandwidth_mbit,run_s\n"
+      "a,0,1,v5,,,,1\nb,0,1,,=x,,,1\nc,0,1,,,tight,,1\nd,0,1,,,,-3,1\n");
+  EXPECT_EQ(t.workload.jobs.size(), 0U);
+  std::string all;
+  for (const auto& l : t.left_out)
+    for (const auto& e : l.examples) all += e + "\n";
+  EXPECT_EQ(all,
+            "j.csv:2: column driver: \"v5\" is not a version (12.2, 535.104.05); row left out\n"
+            "j.csv:5: column bandwidth_mbit: \"-3\" is not a number from 0; row left out\n"
+            "j.csv:3: column labels: \"=x\" is not a list of key=value, key!=value or key, separated by ;; row left out\n"
+            "j.csv:4: column numa: \"tight\" is not one of none, best-effort, restricted, single-numa-node; row left out\n");
+}
+
+TEST(Trace, TasksOverAStatedNumberOfNodes) {
+  const auto t = read(
+      "job_id,submit_s,tasks,gpus_per_task,nodes,cpus,run_s\n"
+      "a,0,5,2,2,3,1\nb,0,4,1,4,,1\nc,0,4,1,1,,1\nd,0,2,1,3,,1\ne,0,4,1,,,1\n");
+  const Workload& w = t.workload;
+  ASSERT_EQ(w.jobs.size(), 4U);
+  const Shape& a = w.shapes[w.jobs[0].shape];  // three tasks on one node, two on the other
+  EXPECT_EQ(a.nodes, Nodes::each);
+  EXPECT_EQ(a.total_gpus, 10U);
+  ASSERT_EQ(a.groups.size(), 2U);
+  EXPECT_EQ(a.groups[0].max_tasks, 1U);
+  EXPECT_EQ(a.groups[0].gpus, 6U);
+  EXPECT_EQ(a.groups[0].per_task[kCpu], 9000);
+  EXPECT_EQ(a.groups[1].gpus, 4U);
+  EXPECT_EQ(a.groups[1].per_task[kCpu], 6000);
+  EXPECT_EQ(w.shapes[w.jobs[1].shape].nodes, Nodes::each);
+  EXPECT_EQ(w.shapes[w.jobs[1].shape].groups[0].max_tasks, 4U);
+  EXPECT_EQ(w.shapes[w.jobs[2].shape].nodes, Nodes::one);
+  EXPECT_EQ(w.shapes[w.jobs[3].shape].nodes, Nodes::any);
+  EXPECT_EQ(t.left_out[0].examples[0], "j.csv:5: column nodes: \"3\" is more than the tasks; row left out");
 }
 
 TEST(Trace, GpusOverAStatedNumberOfNodes) {

@@ -1,5 +1,6 @@
+#include "topology/write.hpp"
+
 #include "text/json_text.hpp"
-#include "topology/import/import.hpp"
 #include "topology/links_json.hpp"
 
 namespace muster {
@@ -47,6 +48,12 @@ class Writer {
     if (k.limits_mem) out_ += ", \"mem_mib\": ", append_int(out_, k.capacity[kMem]);
     if (!k.gpu_type.empty()) out_ += ", \"gpu_type\": ", append_string(out_, k.gpu_type);
     if (k.gpu_mem_mib) out_ += ", \"gpu_mem_mib\": ", append_int(out_, k.gpu_mem_mib);
+    if (!k.driver.empty()) out_ += ", \"driver\": ", append_string(out_, k.driver);
+    if (!k.cuda.empty()) out_ += ", \"cuda\": ", append_string(out_, k.cuda);
+    for (size_t i = 0; i < k.labels.size(); i++) {
+      out_ += i ? ", " : ", \"labels\": {", append_string(out_, k.labels[i].first), out_ += ": ", append_string(out_, k.labels[i].second);
+      if (i + 1 == k.labels.size()) out_ += '}';
+    }
     bool any = false;
     for (size_t r = 0; r < spec_.kinds_of_resource.size(); r++) {
       if (k.capacity[3 + r] == 0) continue;
