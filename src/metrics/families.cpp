@@ -18,7 +18,7 @@ std::span<const FamilyInfo> metric_families() {
       {"rho", make_rho, false, "finish-time fairness: against an equal part of the cluster"},
       {"equal-split", make_equal_split, false, "who got less than an equal part while it wanted it; envy"},
       {"sla", make_sla, false, "deadlines met, and lateness"},
-      {"waits", make_waits, false, "longest wait, starvation, waits by size and by user"},
+      {"wait-classes", make_wait_classes, false, "longest wait, starvation, waits by size and by user"},
       {"bounds", make_bounds, false, "makespan and mean completion beside what no schedule can beat"},
       {"stationarity", make_stationarity, false, "warm-up cut, batch means, whether the run has settled"},
   };
