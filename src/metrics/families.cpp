@@ -13,6 +13,7 @@ std::span<const FamilyInfo> metric_families() {
       {"utilization", make_utilization}, {"idle", make_idle}, {"load", make_load},
       {"locality", make_locality, false, "where jobs of several GPUs ran, and how much slower that made them"},
       {"anomaly", make_anomaly, false, "waiting although enough GPUs were free, running worse placed than an empty cluster allows"},
+      {"cells", make_cells, false, "HiveD's cells by state, splits and merges, what its guarantees and its opportunistic work came to"},
   };
   return kFamilies;
 }

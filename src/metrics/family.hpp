@@ -37,5 +37,6 @@ std::unique_ptr<Family> make_idle();
 std::unique_ptr<Family> make_load();
 std::unique_ptr<Family> make_locality();
 std::unique_ptr<Family> make_anomaly();
+std::unique_ptr<Family> make_cells();
 
 }  // namespace muster
