@@ -6,6 +6,26 @@ namespace muster {
 
 std::span<const Explanation> explanations() {
   static constexpr Explanation kExplanations[] = {
+      {"backfill", "jobs on GPUs, first in first out beside the ways of backfilling",
+       "// Times in seconds. Optional: \"est\" (an estimate, also the limit), \"prio\" (smaller first), \"policies\": [\"fifo\", "
+       "\"sjf\"].\n"
+       "{\n"
+       " \"gpus\": 4,\n"
+       " \"jobs\": [\n"
+       "  {\"id\": \"A\", \"submit\": 0, \"size\": 2, \"run\": 10},\n"
+       "  {\"id\": \"B\", \"submit\": 1, \"size\": 4, \"run\": 5},\n"
+       "  {\"id\": \"C\", \"submit\": 2, \"size\": 2, \"run\": 6},\n"
+       "  {\"id\": \"D\", \"submit\": 3, \"size\": 2, \"run\": 9}\n"
+       " ]\n"
+       "}\n"
+       "// The same as CSV:\n"
+       "// id,submit,size,run\n"
+       "// capacity,,4,\n"
+       "// A,0,2,10\n"
+       "// B,1,4,5\n"
+       "// C,2,2,6\n"
+       "// D,3,2,9\n",
+       explain_backfill},
       {"buddy", "buddy allocation: power-of-two blocks, or cells of any fan-out, lowest-numbered first",
        "// Or cells: \"roots\": 2, \"children_per_level_from_root\": [2, 2, 2] in place of size and min_block.\n"
        "{\n"
@@ -64,6 +84,26 @@ std::span<const Explanation> explanations() {
        "// c,4\n"
        "// d,5\n",
        explain_maxmin},
+      {"schedule", "jobs on GPUs under several policies, side by side",
+       "// Times in seconds. Optional: \"est\" (an estimate, also the limit), \"prio\" (smaller first), \"policies\": [\"fifo\", "
+       "\"sjf\"].\n"
+       "{\n"
+       " \"gpus\": 4,\n"
+       " \"jobs\": [\n"
+       "  {\"id\": \"A\", \"submit\": 0, \"size\": 2, \"run\": 10},\n"
+       "  {\"id\": \"B\", \"submit\": 1, \"size\": 4, \"run\": 5},\n"
+       "  {\"id\": \"C\", \"submit\": 2, \"size\": 2, \"run\": 6},\n"
+       "  {\"id\": \"D\", \"submit\": 3, \"size\": 2, \"run\": 9}\n"
+       " ]\n"
+       "}\n"
+       "// The same as CSV:\n"
+       "// id,submit,size,run\n"
+       "// capacity,,4,\n"
+       "// A,0,2,10\n"
+       "// B,1,4,5\n"
+       "// C,2,2,6\n"
+       "// D,3,2,9\n",
+       explain_schedule},
   };
   return kExplanations;
 }
