@@ -19,6 +19,7 @@ std::span<const FamilyInfo> metric_families() {
       {"load", make_load},
       {"locality", make_locality, false, "where jobs of several GPUs ran, and how much slower that made them"},
       {"anomaly", make_anomaly, false, "waiting although enough GPUs were free, running worse placed than an empty cluster allows"},
+      {"cells", make_cells, false, "HiveD's cells by state, splits and merges, what its guarantees and its opportunistic work came to"},
       {"fragmentation", make_fragmentation, false, "what of the free GPUs the jobs could not use, by several measures, over time"},
       {"loss", make_loss, false,
        "loss of capacity: GPUs that idled while somebody waited, or while somebody would have fitted by their number"},

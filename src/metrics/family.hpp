@@ -46,6 +46,7 @@ std::unique_ptr<Family> make_wait_classes();
 std::unique_ptr<Family> make_bounds();
 std::unique_ptr<Family> make_stationarity();
 std::unique_ptr<Family> make_anomaly();
+std::unique_ptr<Family> make_cells();
 std::unique_ptr<Family> make_fragmentation();
 std::unique_ptr<Family> make_loss();
 
