@@ -46,7 +46,8 @@ std::vector<PolicyInfo> table() {
   t.push_back(row("hdrf", "hierarchical dominant resource fairness over queues named by paths", make_hdrf, hdrf_parameters()));
   t.push_back(row("hived", "virtual clusters that own cells of the topology; opportunistic work in what they leave idle", make_hived,
                   hived_parameters(), {}, true));
-  t.push_back(row("kueue", "cluster queues that own quota, borrow it in cohorts and take it back, as Kueue", make_kueue, kueue_parameters()));
+  t.push_back(
+      row("kueue", "cluster queues that own quota, borrow it in cohorts and take it back, as Kueue", make_kueue, kueue_parameters()));
   t.push_back(list_row("las", "least attained service first, in steps, preemptive",
                        {{"order", "las"}, {"blocked", "skip"}, {"preempt", "order"}}, {"place", "blocked", "preempt"}));
   t.push_back(

@@ -51,8 +51,7 @@ std::string overview() {
       "muster replays job traces on modelled GPU clusters under scheduling policies.\n\n"
       "  muster run --topology dgx-a100-16 --trace campus --policy fifo\n"
       "  muster run --topology \"node:32 gpu:8\" --trace jobs.csv --policy sjf --out out\n"
-      "  muster explain drf\n\n"
-      "Commands\n";
+      "  muster explain drf\n\n";
   size_t width = 0;
   for (const Command& c : commands()) width = std::max(width, c.name.size());
   for (const Command& c : commands()) s += "  " + padded(c.name, width + 2) + std::string(c.summary) + "\n";

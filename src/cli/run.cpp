@@ -62,6 +62,7 @@ int run(const Arguments& a, Console& console) {
     s.model = chosen.make(*s.topology, workload, notes);
     for (const std::string& note : notes) console.warning(note);
     s.options.model = s.model.get();
+    if (s.model) h.metrics.emplace_back("locality");  // what the model did
     h.inputs.emplace_back("model", chosen.provenance());
   }
   std::string how;  // the other options that change a result, so that the run can be repeated
@@ -71,7 +72,8 @@ int run(const Arguments& a, Console& console) {
   for (const Option& o : trace_options())
     if (o.value.empty() && a.has(o.long_name())) how += (how.empty() ? "" : " ") + std::string(o.long_name());
   if (a.has("--metrics")) {
-    h.metrics = metrics_from(a);
+    for (std::string& name : metrics_from(a))
+      if (name != "locality" || !s.model) h.metrics.push_back(std::move(name));
     how += (how.empty() ? "" : " ") + std::string("--metrics ") + std::string(a.get("--metrics"));
   }
   if (!how.empty()) h.inputs.emplace_back("options", how);

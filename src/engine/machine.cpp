@@ -32,9 +32,9 @@ void Simulator::Engine::lose(JobId j) {
   const Held at = l.at;
   const Pieces old = PieceStore::pieces(at);
   for (const Piece& p : old) w.cluster.give(j, w.shape(j), p);
-  w.usage[w.job(j).tenant] -= int64_t(at.gpus) * kMilli;
+  w.usage[w.job(j).tenant] -= at.milli;
   w.placed.erase(j);
-  l.at.count = 0, l.at.gpus = 0;
+  l.at.count = 0, l.at.milli = 0;
   disturb(j, old);
   if (was == State::claimed) std::erase(claimed, j);
   else busy--;
@@ -97,7 +97,7 @@ void Simulator::Engine::drained(uint32_t d) {
   if (gone) busy--, to_queue(j, false);
   if (!observers.empty()) {
     Record& r = record(What::drained, j, held);
-    r.held -= int64_t(held.gpus) * kMilli, r.waiting = int(gone);
+    r.held -= held.milli, r.waiting = int(gone);
   }
   happened(What::drained, j, held);
 }
@@ -159,6 +159,17 @@ void Simulator::Engine::drain_node(NodeId n, Duration notice) {
     change_outside_a_pass(j, {}, notice);
     if (w.live[j].state == State::queued) happened(What::lost, j, w.store.keep(was));
   }
+}
+
+/// Tells of the nodes that will be added in the course of the run.
+void Simulator::Engine::absent() {
+  std::vector<Piece> pieces;
+  for (NodeId n = 0; n < w.topology.nodes(); n++)
+    if (w.cluster.removed(n))
+      for (unsigned word = 0; word < w.cluster.words(n); word++) pieces.push_back(Piece::whole(n, 0, w.topology.gpus_of(n) ? w.cluster.all(n, word) : 0, uint8_t(word)));
+  const Held held = w.store.keep(pieces);
+  if (held.count > 1) doomed.push_back(held);
+  record(What::capacity, kNone, held).capacity = (w.cluster.installed() - int64_t(w.topology.gpus())) * kMilli;
 }
 
 void Simulator::Engine::set_installed(NodeId n, bool on) {
