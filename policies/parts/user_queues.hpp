@@ -169,8 +169,10 @@ template <class Form, class Share> class UserQueues : public Policy {
     if (grew)
       heads_.forget_failures([&](ShapeId s, Reason why, bool group) {
         if (!known) return true;
-        if (placer_->may_fit(now, plan, s, gave_back_, {false, group ? Placer::kAllKinds : uint8_t(0)})) return true;
-        return why == Reason::no_gpus && plan.index().free_now_gpus() >= int64_t(now.shape_of(s).total_gpus);  // another reason now
+        if (placer_->may_fit(now, plan, s, gave_back_, {0, group ? Placer::kAllKinds : uint8_t(0)})) return true;
+        const Shape& shape = now.shape_of(s);  // whether there is another reason now
+        return why == Reason::no_gpus && plan.index().free_now_gpus() >= int64_t{shape.total_gpus} &&
+               plan.index().free_now_milli() >= shape.total_milli();
       });
     for (uint32_t u; (u = heads_.first()) != kNone;) {
       const JobId j = users_[u].head;
