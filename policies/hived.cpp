@@ -195,11 +195,26 @@ class HivedPolicy final : public Policy {
       refusal_[c] = odd || !hived_.wrong(r).empty() ? Reason::policy : hived_.can_ever_fit(r) ? Reason::none : Reason::quota_size;
     }
     if (refusal_[c] != Reason::none) {
+      if (notes_) {
+        const std::string why = refusal(queue_[c].request, refusal_[c]);
+        plan.note("refused", {{"job", int64_t(j), {}}, {"why", 0, why}});
+      }
       plan.reject(j, refusal_[c]);
       return;
     }
     queue_.insert(j, c, order_->keyed() ? order_->key(now, *estimate_, j) : int64_t(j));
     fresh_.push_back(j);
+  }
+
+  /// Why a request is refused, in words.
+  std::string refusal(const HivedRequest& r, Reason reason) const {
+    if (const std::string wrong = hived_.wrong(r); !wrong.empty()) return wrong;
+    if (reason == Reason::policy) return "its tasks are to be spread, or together on one node in several sizes, which pods in cells are not";
+    std::string asks;
+    for (const HivedRequest::Member& m : r.members)
+      asks += (asks.empty() ? "" : " and ") + std::to_string(m.pods) + (m.pods == 1 ? " task of " : " tasks of ") + std::to_string(m.leaves) +
+              (m.leaves == 1 ? " GPU" : " GPUs");
+    return "asks for " + asks + ", each in one cell; " + (r.priority < 0 ? "the cluster" : hived_.forest.vcs()[size_t(r.vc)]) + " has " + hived_.largest(r);
   }
 
   // ---- what happened
