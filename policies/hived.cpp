@@ -40,7 +40,7 @@ class HivedPolicy final : public Policy {
         queue_(in.workload.jobs.size(), hived_.forest.vcs().size()),
         group_(in.workload.jobs.size(), -1) {
     const Config& c = in.parameters;
-    static constexpr std::array<std::string_view, 9> kKnown = {"cells",   "vc",    "order",           "estimate",
+    static constexpr std::array<std::string_view, 9> kKnown = {"cells", "vc", "queues", "order",           "estimate",
                                                                "blocked", "grace", "lazy_preemption", "notes"};
     c.only(kKnown);
     const auto text = [&](std::string_view key, std::string_view fallback) { return c.find(key) ? c.find(key)->as_text() : fallback; };
@@ -64,7 +64,6 @@ class HivedPolicy final : public Policy {
   void schedule(const View& now, Plan& plan) override {
     hived_.forest.journal().forget();
     hived_.forest.journal().save(plan);
-    queue_.begin_pass();
     fresh_.clear();
     if (first_)
       for (NodeId n = 0; n < now.topology().nodes(); n++)
@@ -326,7 +325,7 @@ class HivedPolicy final : public Policy {
       if (a.why == HivedWait::no_physical_mapping && hived_.forest.totals().bad == 0) plan.note("hived_violation", {{"job", int64_t(j), {}}});
       queue_.fail(c, a.why);
       plan.reason(j, reason(plan, cls));
-      if (stop_) queue_.block(cls.bucket);
+      if (stop_) queue_.block(cls.bucket, j);
       return;
     }
     const Pods& p = pods(now, j);
@@ -336,7 +335,7 @@ class HivedPolicy final : public Policy {
       if (!room(now, plan, j)) {  // of CPUs or memory, which HiveD knows nothing of
         queue_.fail(c, HivedWait::needs_non_suggested_node);
         plan.reason(j, Reason::cpu);
-        if (stop_) queue_.block(cls.bucket);
+        if (stop_) queue_.block(cls.bucket, j);
         return;
       }
       group = hived_.commit(cls.request, hived_.placement());
@@ -423,6 +422,7 @@ class HivedPolicy final : public Policy {
 
   bool room(const View& now, const Plan& plan, JobId j) const {
     const Shape& s = now.shape(j);
+    if (s.nodes == Nodes::whole) return true;  // rows that state only GPUs
     return std::all_of(out_.begin(), out_.end(),
                        [&](const Piece& p) { return p.tasks == 0 || plan.cluster().room(p.node, s.groups[p.group], p.tasks); });
   }
