@@ -32,7 +32,7 @@ int64_t Occupancy::left(NodeId n, unsigned gpu) const {
   const Word& w = at(n, gpu / 64);
   const uint64_t bit = uint64_t{1} << (gpu % 64);
   if (!usable(n) || ((w.taken | w.draining | w.bad) & bit)) return 0;
-  return w.shared & bit ? std::max<int64_t>(0, kMilli - used_[topology_->first_gpu(n) + gpu]) : kMilli;
+  return w.shared & bit ? std::max<int64_t>(0, kMilli - used_[topology_->first_gpu(n) + gpu].milli) : kMilli;
 }
 
 int64_t Occupancy::free_amount(NodeId n, size_t kind) const {
@@ -59,10 +59,10 @@ void Occupancy::apply(JobId j, Pieces pieces, bool on, bool drains) {
       uint64_t& mask = drains ? w.draining : w.taken;
       on ? mask |= p.what : mask &= ~p.what;
     } else {
-      if (used_.empty()) used_.assign(topology_->gpus(), 0);
-      int64_t& used = used_[topology_->first_gpu(p.node) + p.gpu()];
-      used += (on ? 1 : -1) * milli_of(p);
-      used > 0 ? w.shared |= p.mask() : w.shared &= ~p.mask();
+      if (used_.empty()) used_.assign(topology_->gpus(), {});
+      Shares& used = used_[topology_->first_gpu(p.node) + p.gpu()];
+      used.milli += (on ? 1 : -1) * milli_of(p), used.count += on ? 1 : -1;
+      used.count > 0 ? w.shared |= p.mask() : w.shared &= ~p.mask();
     }
     if (s && p.tasks)
       for (size_t k = 1; k < kMaxKinds; k++) amount_[p.node * (kMaxKinds - 1) + k - 1] -= (on ? 1 : -1) * s->groups[p.group].per_task[k] * p.tasks;
