@@ -169,7 +169,7 @@ Hived::Answer Hived::retry(int32_t g, bool filtering, const std::vector<char>& s
   const Group& x = groups_[size_t(g)];
   if (!filtering) {
     for (const int32_t leaf : physical(g)) {
-      const bool ok = !at(leaf).bad && (x.ignore_suggested || suggested.empty() || suggested[size_t(at(leaf).node)]);
+      const bool ok = !at(leaf).bad && (x.ignore_suggested || suggested.empty() || suggested[size_t(forest.info(leaf).node)]);
       if (ok) continue;
       cancel(g);
       a.why = HivedWait::needs_bad_node;  // no longer a reservation: the caller decides it anew
@@ -188,7 +188,7 @@ void Hived::collect_victims(std::span<const int32_t> leaves, std::vector<int32_t
   for (const int32_t x : leaves) {
     const auto s = LeafState(at(x).state);
     if (s == LeafState::used || s == LeafState::reserving) add(victims, at(x).user);
-    if (s == LeafState::reserving || s == LeafState::reserved) add(preemptors, at(x).reserver);
+    if (s == LeafState::reserving || s == LeafState::reserved) add(preemptors, forest.info(x).reserver);
   }
 }
 

@@ -61,15 +61,15 @@ const Placer::Ask& Placer::ask(const View& now, ShapeId id) {
   return a;
 }
 
-Pieces Placer::find(const View& now, const Plan& plan, JobId j, Relax relax) {
+Pieces Placer::find(const View& now, const Cluster& cluster, const NodeIndex& index, JobId j, Relax relax) {
   const ShapeId id = now.job(j).shape;
   const Ask& a = ask(now, id);
-  cluster_ = &plan.cluster();
-  index_ = &plan.index();
+  cluster_ = &cluster;
+  index_ = &index;
   if (index_->free_now_gpus() < int64_t(a.least_gpus)) return {};
   const Shape& s = now.shape_of(id);
-  if (index_->free_now_gpus() >= int64_t(a.gpus) && place(now, plan, j, s, a, true, relax)) return out_;
-  if (!s.fixed && place(now, plan, j, s, a, false, relax)) return out_;
+  if (index_->free_now_gpus() >= int64_t(a.gpus) && place(now, j, s, a, true, relax)) return out_;
+  if (!s.fixed && place(now, j, s, a, false, relax)) return out_;
   return {};
 }
 
@@ -177,9 +177,8 @@ Placer::Want Placer::relaxed(const Want& w, Relax r) const {
   return x;
 }
 
-bool Placer::place(const View& now, const Plan& plan, JobId j, const Shape& s, const Ask& a, bool most, Relax relax) {
+bool Placer::place(const View& now, JobId j, const Shape& s, const Ask& a, bool most, Relax relax) {
   const bool strict = !relax.wishes && !relax.kinds;
-  (void)plan;
   call_++;
   used_.clear();
   chosen_.clear();

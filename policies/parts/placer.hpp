@@ -30,7 +30,9 @@ class Placer {
 
   /// A placement of `j` on what is free now, or nothing. Good until the next call.
   Pieces find(const View& now, const Plan& plan, JobId j) { return find(now, plan, j, Relax{}); }
-  Pieces find(const View& now, const Plan& plan, JobId j, Relax relax);
+  Pieces find(const View& now, const Plan& plan, JobId j, Relax relax) { return find(now, plan.cluster(), plan.index(), j, relax); }
+  /// The same on a cluster of the policy's own: as it will be, or as it might be.
+  Pieces find(const View& now, const Cluster& cluster, const NodeIndex& index, JobId j, Relax relax);
   /// Why find() had nothing: no_gpus, fragmented, or the first of type, driver, label, cpu, memory, other resources that alone prevents it.
   Reason why(const View& now, const Plan& plan, JobId j);
   /// False when jobs of shape `s`, which fitted nowhere before some nodes gave devices back, fit nowhere now either: only those nodes
@@ -98,7 +100,7 @@ class Placer {
     bool operator<(const Waiting& o) const { return rank > o.rank; }
   };
   const Ask& ask(const View& now, ShapeId s);
-  bool place(const View& now, const Plan& plan, JobId j, const Shape& s, const Ask& a, bool most, Relax relax);
+  bool place(const View& now, JobId j, const Shape& s, const Ask& a, bool most, Relax relax);
   bool place_group(const View& now, JobId j, const TaskGroup& g, uint32_t group, const Want& w, uint32_t tasks, bool each);
   bool place_whole(const Shape& s, const Want& w);
   Want relaxed(const Want& w, Relax r) const;

@@ -104,7 +104,7 @@ int dispatch(int argc, char* const* argv, Console& console) {
 std::span<const Command> commands() {
   static const Command table[] = {
       run_command(),      report_command(), verify_command(),   compare_command(),  diff_command(),       rerun_command(), topo_command(),
-      policies_command(), models_command(), trace_command(),    validate_command(), generate_command(), explain_command(), reproduce_command(),
+      policies_command(), models_command(), trace_command(),    validate_command(), generate_command(), explain_command(), quiz_command(), reproduce_command(),
       completion_command(), man_command(),
   };
   return table;

@@ -130,6 +130,8 @@ int run(const Arguments& a, Console& console) {
     for (auto f = files.rbegin(); f != files.rend(); ++f) written += (written.empty() ? "" : ", ") + f->path();
     console.note(std::string(seconds) + "; wrote " + written);
   }
+  if (const Metric* settled = report.find("stationary"); settled && settled->value == 0)
+    console.warning("the run is not stationary: completion times drift, or more than half of it is warm-up; its means depend on where the trace ends");
   const Metric* unfinished = report.find("jobs_unfinished");
   return unfinished && unfinished->value > 0 ? kFailed : kDone;
 }
