@@ -67,6 +67,7 @@ class Occupancy {
   std::vector<size_t> first_;  // by node: its first word
   std::vector<Word> words_;
   std::vector<uint8_t> off_, stale_;
+  std::vector<JobId> holder_;    // by GPU: who holds all of it
   struct Shares {
     int64_t milli = 0;
     int32_t count = 0;
