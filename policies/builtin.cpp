@@ -36,14 +36,18 @@ std::vector<PolicyInfo> table() {
                        {{"order", "fifo"}, {"blocked", "easy"}, {"estimate", "stated"}}, {"place", "blocked", "estimate"}, true));
   t.push_back(list_row("edf", "earliest deadline first, preemptive", {{"order", "edf"}, {"blocked", "skip"}, {"preempt", "order"}},
                        {"place", "blocked", "preempt"}));
+  t.push_back(row("fair-share", "fair share by past usage: next is the user who used least, old usage fading", make_fair_share,
+                  fair_share_parameters()));
   t.push_back(list_row("fifo", "first in, first out: who does not fit holds up all behind it", {{"order", "fifo"}, {"blocked", "stop"}},
                        {"place"}));
   t.push_back(list_row("fifo-skip", "in order of submission, whatever fits starts", {{"order", "fifo"}, {"blocked", "skip"}}, {"place"}));
   t.push_back(list_row("gittins", "highest Gittins index first, preemptive",
                        {{"order", "gittins"}, {"blocked", "skip"}, {"preempt", "order"}}, {"place", "blocked", "preempt"}));
+  t.push_back(row("hdrf", "hierarchical dominant resource fairness over queues named by paths", make_hdrf, hdrf_parameters()));
   t.push_back(row("hived", "virtual clusters that own cells of the topology; opportunistic work in what they leave idle", make_hived,
                   hived_parameters(), {}, true));
-  t.push_back(row("kueue", "cluster queues that own quota, borrow it in cohorts and take it back, as Kueue", make_kueue, kueue_parameters()));
+  t.push_back(
+      row("kueue", "cluster queues that own quota, borrow it in cohorts and take it back, as Kueue", make_kueue, kueue_parameters()));
   t.push_back(list_row("las", "least attained service first, in steps, preemptive",
                        {{"order", "las"}, {"blocked", "skip"}, {"preempt", "order"}}, {"place", "blocked", "preempt"}));
   t.push_back(

@@ -22,7 +22,7 @@ class EasyList final : public List<EasyList> {
       : List(std::move(p)),
         topology_(parts_.input->topology),
         waiting_(topology_, parts_.input->workload),
-        stays_(parts_.jobs),
+        believed_(parts_.jobs),
         here_(topology_.nodes()),
         ages_of_(waiting_.classes()),
         reasons_(waiting_.classes(), Reason::none),
@@ -36,7 +36,7 @@ class EasyList final : public List<EasyList> {
     sort_ages();
   }
   bool contains(JobId j) const { return waiting_.contains(j); }
-  void insert(const View& now, JobId j, int64_t) { waiting_.insert(j, stays_[j].believed = parts_.estimate->of(now, j)); }
+  void insert(const View& now, JobId j, int64_t) { waiting_.insert(j, believed_[j] = parts_.estimate->of(now, j)); }
   void erase(const View&, JobId j) {
     waiting_.erase(j);
     if (j == head_) drop_head();
@@ -46,12 +46,9 @@ class EasyList final : public List<EasyList> {
       lost_track_ = true;
       return;
     }
-    Stay& s = stays_[e.job];
-    s.here = false;
     for (const Piece& p : e.pieces) {
       touch(p.node);
-      leave(p.node, e.job);
-      if (s.end > now.now()) early_.push_back(p.node), log_.push_back(p.node);
+      if (leave(p.node, e.job) > now.now()) early_.push_back(p.node), log_.push_back(p.node);
     }
   }
 
@@ -79,11 +76,6 @@ class EasyList final : public List<EasyList> {
   }
 
  private:
-  struct Stay {
-    Time since = 0, end = kNever;
-    Duration believed = 0;
-    bool here = false;
-  };
   struct Here {  // a job on a node
     Time end;
     JobId job;
@@ -112,22 +104,16 @@ class EasyList final : public List<EasyList> {
 
   /// Classes that differ in CPUs, memory and the like alone share their times of GPUs.
   void sort_ages() {
-    std::map<std::pair<int64_t, std::string>, uint32_t> known;
     for (uint32_t c = 0; c < waiting_.classes(); c++) {
       const int64_t gpus = waiting_.want(c)[kGpu];
-      std::string kind = gpus ? "" : std::to_string(c);
-      for (const TaskGroup& g : waiting_.kinds(c)) {
-        for (const std::string& type : g.gpu_types) kind += type + '\n';
-        kind += std::to_string(g.gpu_mem_mib) + '\n';
-      }
-      const auto [at, fresh] = known.emplace(std::pair(gpus, kind), uint32_t(ages_.size()));
-      if (fresh) {
-        Ages& a = ages_.emplace_back();
-        a.example = c;
-        if (gpus) a.want[kGpu] = gpus;
-        else a.want = waiting_.want(c);
-      }
-      ages_of_[c] = at->second;
+      const auto alike = [&](const Ages& a) { return gpus && a.want[kGpu] == gpus && waiting_.kinds(a.example) == waiting_.kinds(c); };
+      const auto at = std::find_if(ages_.begin(), ages_.end(), alike);
+      ages_of_[c] = uint32_t(at - ages_.begin());
+      if (at != ages_.end()) continue;
+      Ages& a = ages_.emplace_back();
+      a.example = c;
+      if (gpus) a.want[kGpu] = gpus;
+      else a.want = waiting_.want(c);
     }
   }
   void forget_ages() {
@@ -136,12 +122,15 @@ class EasyList final : public List<EasyList> {
   }
 
   // ---- who is where
-  void leave(NodeId n, JobId j) {
+  /// Returns when it was believed to leave.
+  Time leave(NodeId n, JobId j) {
     auto& list = here_[n];
     const auto at = std::find_if(list.begin(), list.end(), [&](const Here& h) { return h.job == j; });
-    if (at == list.end()) return;
+    if (at == list.end()) return 0;
+    const Time end = at->end;
     *at = list.back();
     list.pop_back();
+    return end;
   }
   void spoil(NodeId n) {
     if (!stale_[n]) stale_[n] = 1, stale_nodes_.push_back(n);
@@ -150,30 +139,33 @@ class EasyList final : public List<EasyList> {
     spoil(n);
     if (!is_touched_[n]) is_touched_[n] = 1, touched_.push_back(n);
   }
-  void arrive(JobId j, Pieces at) {
-    stays_[j].here = true;
+  void arrive(JobId j, Pieces at, Time end) {
     for (size_t i = 0; i < at.size(); i++) {
       const auto gpus = uint32_t(std::popcount(at[i].mask()));
       if (i && at[i].node == at[i - 1].node) here_[at[i].node].back().gpus += gpus;
-      else here_[at[i].node].push_back({stays_[j].end, j, gpus});
+      else here_[at[i].node].push_back({end, j, gpus});
     }
   }
   void start(const View& now, Plan& plan, JobId j, Pieces at) {
     plan.start(j, at);
-    Stay& s = stays_[j];
-    s.since = now.now(), s.end = later(s.since, s.believed);
-    arrive(j, at);
+    const Time end = later(now.now(), believed_[j]);
+    arrive(j, at, end);
     for (const Piece& p : at) {
       spoil(p.node);
-      if (p.node == slot_.node) slot_.check_at = std::min(slot_.check_at, s.end);
+      if (p.node == slot_.node) slot_.check_at = std::min(slot_.check_at, end);
     }
     waiting_.erase(j);
     if (j == head_) drop_head();
   }
   void rebuild(const View& now, const Plan& plan) {
     lost_track_ = false;
-    for (auto& list : here_) list.clear();
-    for (JobId j = plan.placed().first(); j != kNone; j = plan.placed().next(j + 1)) arrive(j, plan.at(j));
+    std::map<JobId, Time> ends;
+    for (auto& list : here_) {
+      for (const Here& h : list) ends[h.job] = h.end;
+      list.clear();
+    }
+    for (JobId j = plan.placed().first(); j != kNone; j = plan.placed().next(j + 1))
+      if (const auto end = ends.find(j); end != ends.end()) arrive(j, plan.at(j), end->second);
     for (NodeId n = begin_; n < end_; n++) touch(n), early_.push_back(n);
     forget_ages();
     slot_.check_at = now.now();
@@ -200,8 +192,8 @@ class EasyList final : public List<EasyList> {
   void mend(const View& now, NodeId n) {
     for (Here& h : here_[n]) {
       if (h.end > now.now()) continue;
-      Stay& s = stays_[h.job];
-      h.end = s.end = outlived(s.since, s.believed, now.now());
+      const Time since = h.end - believed_[h.job];
+      h.end = outlived(since, believed_[h.job], now.now());
     }
   }
   /// From when on node `n` can hold `want`.
@@ -236,7 +228,7 @@ class EasyList final : public List<EasyList> {
     });
   }
   void drop_head() {
-    if (waiting_.contains(head_)) waiting_.show(head_, stays_[head_].believed);
+    if (waiting_.contains(head_)) waiting_.show(head_, believed_[head_]);
     head_ = kNone;
     drop_slot();
   }
@@ -351,7 +343,7 @@ class EasyList final : public List<EasyList> {
     return least;
   }
   Pieces find(const View& now, const Plan& plan, JobId j) {
-    if (slot_.at == kNever || later(now.now(), stays_[j].believed) <= slot_.at) return parts_.placer->find(now, plan, j);
+    if (slot_.at == kNever || later(now.now(), believed_[j]) <= slot_.at) return parts_.placer->find(now, plan, j);
     sync(now, plan);
     return parts_.placer->find(now, held_, index(held_), j, {});
   }
@@ -392,7 +384,7 @@ class EasyList final : public List<EasyList> {
   bool fails(JobId j) const {
     const uint32_t c = waiting_.class_of(j);
     if (c == waiting_.class_of(head_)) return true;
-    return waiting_.first_of(c) < j && slot_.at != kNever && stays_[j].believed > waiting_.shortest(c);
+    return waiting_.first_of(c) < j && slot_.at != kNever && believed_[j] > waiting_.shortest(c);
   }
   /// What is told to a job that has to wait: what was found out about the first of its class.
   Reason why(const View& now, const Plan& plan, JobId j) {
@@ -406,7 +398,7 @@ class EasyList final : public List<EasyList> {
   static constexpr JobId kNobody = kNone - 1;
   const Topology& topology_;
   Waiting waiting_;
-  std::vector<Stay> stays_;              // by job
+  std::vector<Duration> believed_;       // by job: how long it will run
   std::vector<std::vector<Here>> here_;  // by node
   std::vector<Ages> ages_;
   std::vector<uint32_t> ages_of_;  // by class
@@ -431,14 +423,10 @@ class EasyList final : public List<EasyList> {
 /// Whether all jobs want one node, in ways that Waiting knows.
 bool plain(const Workload& w) {
   return std::all_of(w.shapes.begin(), w.shapes.end(), [](const Shape& s) {
-    Shape known;
-    known.nodes = s.nodes, known.total_gpus = s.total_gpus, known.fixed = s.fixed;
-    for (const TaskGroup& g : s.groups) {
-      TaskGroup& k = known.groups.emplace_back();
-      k.min_tasks = g.min_tasks, k.max_tasks = g.max_tasks, k.gpus = g.gpus, k.per_task = g.per_task;
-      k.gpu_mem_mib = g.gpu_mem_mib, k.gpu_types = g.gpu_types;
+    Shape known;  // and nothing else wished for
+    known.groups = s.groups, known.nodes = s.nodes, known.total_gpus = s.total_gpus, known.fixed = s.fixed;
+    for (const TaskGroup& g : s.groups)
       if (g.per_task[kGpu] != int64_t(g.gpus) * kMilli && g.per_task[kGpu] != 0) return false;
-    }
     const bool one = s.nodes == Nodes::one || (s.nodes != Nodes::whole && s.groups.size() == 1 && s.groups[0].max_tasks == 1);
     return one && s.fixed && s == known;
   });

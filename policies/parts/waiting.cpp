@@ -7,29 +7,27 @@ namespace muster {
 
 Waiting::Waiting(const Topology& t, const Workload& w)
     : members_(std::max<size_t>(w.jobs.size(), 1)), class_of_(w.jobs.size()), place_(w.jobs.size()) {
-  using Key = std::pair<std::array<int64_t, kMaxKinds>, std::vector<std::pair<std::vector<std::string>, int64_t>>>;
-  std::map<Key, uint32_t> known;
+  std::map<std::array<int64_t, kMaxKinds>, std::vector<uint32_t>> known;  // classes by their want
   std::vector<uint32_t> class_of_shape;
   for (const Shape& s : w.shapes) {
     Class c;
-    Key key;
     for (const TaskGroup& g : s.groups) {
       Resources task = g.per_task;
       task[kGpu] = int64_t(g.gpus) * kMilli;
       c.want += task.times(g.max_tasks);
-      if (g.gpus && (!g.gpu_types.empty() || g.gpu_mem_mib)) {
-        TaskGroup& kind = c.kinds.emplace_back();
-        kind.gpus = 1;
-        kind.gpu_types = g.gpu_types, kind.gpu_mem_mib = g.gpu_mem_mib;
-        key.second.emplace_back(g.gpu_types, g.gpu_mem_mib);
-      }
+      TaskGroup kind = g, any;
+      kind.min_tasks = kind.max_tasks = 1, kind.per_task = {};
+      any.gpus = kind.gpus = std::min(g.gpus, 1u);  // without a GPU its type would be nothing to it
+      if (kind != any) c.kinds.push_back(std::move(kind));
     }
     for (size_t k = 1; k < kMaxKinds; k++)
       if (!t.limits(k)) c.want[k] = 0;
-    key.first = c.want.amount;
-    const auto [at, fresh] = known.emplace(std::move(key), uint32_t(classes_.size()));
-    if (fresh) classes_.push_back(std::move(c));
-    class_of_shape.push_back(at->second);
+    std::vector<uint32_t>& alike = known[c.want.amount];
+    const auto at = std::find_if(alike.begin(), alike.end(), [&](uint32_t i) { return classes_[i].kinds == c.kinds; });
+    class_of_shape.push_back(at == alike.end() ? uint32_t(classes_.size()) : *at);
+    if (at != alike.end()) continue;
+    alike.push_back(uint32_t(classes_.size()));
+    classes_.push_back(std::move(c));
   }
   for (JobId j = 0; j < w.jobs.size(); j++) {
     Class& c = classes_[class_of_[j] = class_of_shape[w.jobs[j].shape]];

@@ -96,6 +96,16 @@ nvlink: 0-1 2-3x2, 40 GB/s a link
   } catch (const InputError& e) { EXPECT_STREQ(e.what(), "f: NVLinkBandwidth: 3 values for 5 objects"); }
 }
 
+TEST(ImportLinks, SlurmLinksAreNvLinks) {
+  // Four GPUs, two of each socket in turn, so that 0 and 2 become gpu0 and gpu1.
+  const Imported r = import_text(
+      "NodeName=n Name=gpu File=/dev/nvidia0 Cores=0-3 Links=-1,0,4,1\nNodeName=n Name=gpu File=/dev/nvidia1 Cores=4-7 Links=0,-1,0,4\n"
+      "NodeName=n Name=gpu File=/dev/nvidia2 Cores=0-3 Links=4,0,-1,0\nNodeName=n Name=gpu File=/dev/nvidia3 Cores=4-7 Links=1,4,0,-1\n");
+  EXPECT_EQ(links(r).nvlink, NvLink::pairs);
+  EXPECT_EQ(links(r).pairs, (std::vector<NodeLinks::Pair>{{0, 1, 4}, {0, 3, 1}, {2, 3, 4}}));
+  EXPECT_EQ(links(import_text("NodeName=n Name=gpu File=/dev/nvidia[0-1]\n")).nvlink, NvLink::unstated);
+}
+
 TEST(ImportLinks, KubernetesAsYaml) {
   const Imported r = import_text(R"(apiVersion: v1
 items:
@@ -106,6 +116,11 @@ items:
     labels:
       nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB
       nvidia.com/gpu.memory: "81920"
+      nvidia.com/cuda.driver.major: "535"
+      nvidia.com/cuda.driver.minor: "104"
+      nvidia.com/cuda.driver.rev: "05"
+      nvidia.com/cuda.runtime.major: "12"
+      nvidia.com/cuda.runtime.minor: "2"
   status:
     allocatable:
       cpu: 127500m

@@ -121,6 +121,20 @@ Imported read_kubernetes(Sources sources) {
       kind.gpu_type = type;
       kind.gpu_mem_mib = whole_label(*n, "nvidia.com/gpu.memory", 0, 1'024'000'000);
     }
+    // "535", "104", "05" of the driver; what CUDA it offers.
+    const auto version = [&](std::initializer_list<const char*> labels) {
+      std::string v;
+      for (const char* label : labels) {
+        const auto part = text_at(*n, {"metadata", "labels", label});
+        if (!part || !whole_number(*part)) break;
+        v += (v.empty() ? "" : ".") + *part;
+      }
+      return v;
+    };
+    if (gpus > 0) {
+      kind.driver = version({"nvidia.com/cuda.driver.major", "nvidia.com/cuda.driver.minor", "nvidia.com/cuda.driver.rev"});
+      kind.cuda = version({"nvidia.com/cuda.runtime.major", "nvidia.com/cuda.runtime.minor"});
+    }
     cordoned += text_at(*n, {"spec", "unschedulable"}) == "true";
     Row row;
     row.vertex.name = *name;

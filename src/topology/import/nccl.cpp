@@ -40,17 +40,19 @@ struct Nccl {
     machine.add({bus, gpu.attribute("dev") ? gpu.attribute("dev").as_int(-1) : -1, "", slot_mb_s(n)});
   }
 
+  void card(pugi::xml_node nic) {
+    int64_t mbit = 0;  // of its ports
+    for (const pugi::xml_node net : nic.children("net")) mbit += std::clamp(net.attribute("speed").as_int(0), 0, 10'000'000);
+    machine.add_card(mbit / 8);
+  }
+
   void pci(pugi::xml_node n, int depth) {
     if (depth > kDeepestXml) fail(source, "nested deeper than " + std::to_string(kDeepestXml));
     const std::string_view kind = attribute(n, "class");
     const std::string bus(attribute(n, "busid"));
     if (bus.empty()) fail(source, "a <pci> without a busid");
     if (n.child("gpu") || kind.starts_with("0x0302") || kind.starts_with("0x0300")) return gpu(n, bus);
-    if (n.child("nic") || kind.starts_with("0x02")) {
-      int64_t mbit = 0;
-      for (const pugi::xml_node net : n.child("nic").children("net")) mbit += std::clamp(net.attribute("speed").as_int(0), 0, 10'000'000);
-      return machine.add_card(mbit / 8);
-    }
+    if (n.child("nic") || kind.starts_with("0x02")) return card(n.child("nic"));
     if (!classes && !n.child("pci")) {
       // Addresses of GPUs ascend; a step back is the network card.
       if (bus < last_bus) return taken_for_nics++, machine.add_card(0);
@@ -94,6 +96,7 @@ Imported read_nccl(Sources sources) {
   for (const pugi::xml_node cpu : system.children("cpu")) {
     reader.machine.open(Container::numa);
     for (const pugi::xml_node n : cpu.children("pci")) reader.pci(n, 1);
+    for (const pugi::xml_node n : cpu.children("nic")) reader.card(n);
     reader.machine.close();
   }
   reader.join();
