@@ -49,7 +49,7 @@ TEST(Usage, EachMomentIsWeighedByItsOwnAge) {
   policy.look = [&](const View& now, Plan& plan) {
     usage.follow(now);
     if (now.now() == 2 * kHour) usage.charge(now, 1);
-    gpu_hours.push_back(usage.of(0, now.now()) / kMilli / double(kHour));
+    gpu_hours.push_back(double(usage.of(0, now.now())) / kMilli / double(kHour));
     if (now.now() == kHour) plan.wake_at(2 * kHour);
   };
   Simulator s(t, w, policy);
