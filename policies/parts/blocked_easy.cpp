@@ -36,7 +36,7 @@ class EasyList final : public List<EasyList> {
     sort_ages();
   }
   bool contains(JobId j) const { return waiting_.contains(j); }
-  void insert(const View& now, JobId j, int64_t) { waiting_.insert(j, believed_[j] = parts_.estimate->of(now, j)); }
+  void insert(const View& now, JobId j, int64_t) { waiting_.insert(j, believed_[j] = at_least_a_tick(parts_.estimate->of(now, j))); }
   void erase(const View&, JobId j) {
     waiting_.erase(j);
     if (j == head_) drop_head();

@@ -45,7 +45,7 @@ class SlowBackfill final : public Policy {
     }
     size_t given = 0;
     for (const JobId j : waiting) {
-      const Duration d = now.estimate(j);
+      const Duration d = std::max<Duration>(now.estimate(j), 1);
       const Amount want = amount(now, j);
       if (const NodeId n = choose(now, plan, want, at, d); n != kNone) {
         start(now, plan, j, n, d);
