@@ -37,8 +37,9 @@ class Hived {
 
   /// Why a request is wrong whatever the state, or empty.
   std::string wrong(const HivedRequest& r) const;
-  /// Whether some placement on the VC's own cells (or for opportunistic work on the cluster's), all free and healthy, would hold it.
-  bool can_ever_fit(const HivedRequest& r);
+  /// False: the VC's own cells (for opportunistic work the cluster's) would not hold it if all were free and healthy. Tasks are counted
+  /// into nodes by size, and each size is asked alone; so a few mixtures that never fit pass.
+  bool can_ever_fit(const HivedRequest& r) const;
 
   struct Answer {
     HivedWait why = HivedWait::none;  ///< not none: it waits
@@ -61,6 +62,15 @@ class Hived {
   void release(int32_t group);
   /// A reservation is given up; victims that still run get their cells back.
   void cancel(int32_t group);
+  /// A victim is not needed any more: it goes on as an ordinary gang. (The real scheduler goes on calling it being preempted.)
+  void reprieve(int32_t group) { journal().set(groups_[size_t(group)].state, int32_t(GroupState::allocated)); }
+  /// Leaves that a VC owns and does not use.
+  int64_t unused(int32_t vc) const {
+    int64_t n = 0;
+    for (size_t t = 0; t < tree_view_.size(); t++)
+      if (forest.trees()[t].vc == vc) n += tree_view_[t]->unused();
+    return n;
+  }
   void node_bad(int32_t node);
   void node_healthy(int32_t node);
 
@@ -92,16 +102,21 @@ class Hived {
   HivedWait place(NodeView& view, const HivedRequest& r, const std::vector<char>& suggested, std::vector<int32_t>& leaves);
   void pick(std::vector<int32_t>& candidates, int32_t node, int32_t k, std::vector<int32_t>& out);
   bool map_all(int32_t chain, const std::vector<int32_t>& leaves, const std::vector<char>& suggested);
-  bool map_rest(int32_t chain, const std::vector<char>& suggested);
+  bool map_rest(int32_t chain);
   bool buddy(int32_t v, int32_t level, Chain& chain);
   bool relaxed(int32_t v, Chain& chain, const std::vector<int32_t>& wanted);
-  template <class List> void usable(const List& list, int32_t n, std::vector<int32_t>& out) const;
-  bool map(const std::vector<int32_t>& vertices, const std::vector<int32_t>& candidates);
+  bool any_suggested(int32_t c) const;
+  bool usable(int32_t c) const;
+  template <class List> void push_usable(const List& list);
+  template <class List> int32_t first_usable(const List& list) const;
+  template <class List> bool map(size_t mark, const List& list);
+  template <class List> bool map_these(std::span<const int32_t> vertices, const List& list);
+  template <class List> bool map_these(std::initializer_list<int32_t> vertices, const List& list);
   bool match(const std::vector<int32_t>& vertices, const std::vector<int32_t>& candidates);
   bool suits(int32_t vertex, int32_t cell);
   int32_t vertex_for(int32_t cell);
   int32_t derive(int32_t x, int32_t root_level, const VirtualTree* tree, int32_t priority) const;
-  int32_t lowest(const int32_t* cells, size_t n, int32_t priority) const;
+  void count_run(int32_t priority, int32_t root);
   void collect_victims(std::span<const int32_t> leaves, std::vector<int32_t>& victims, std::vector<int32_t>& preemptors) const;
   int32_t create(const HivedRequest& r, GroupState s, int32_t leaves);
   void destroy(int32_t g);
@@ -121,9 +136,11 @@ class Hived {
   // Of the decision at hand.
   std::vector<HivedLeaf> placement_;
   int32_t placed_root_ = -1;
-  std::vector<int32_t> sizes_, nodes_, leaves_, candidates_, picked_, chosen_, virtual_;
+  std::vector<int32_t> sizes_, nodes_, leaves_, candidates_, picked_, chosen_, virtual_, run_, run_virtual_;
   std::vector<Vertex> vertices_;
-  std::vector<int32_t> vertex_of_, tops_, parents_;
+  std::vector<Undone> undone_;
+  std::vector<int32_t> vertex_of_, visited_, tops_, parents_, wanted_;
+  std::vector<int32_t> kids_, candidates_at_;  // stacks
   std::vector<std::vector<int32_t>> members_;
   std::vector<int32_t> mapped_;  // by virtual cell: the physical one it was mapped to
   const std::vector<char>* suggested_ = nullptr;

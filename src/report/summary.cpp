@@ -118,6 +118,13 @@ std::string summary(const Report& r, const Header& h, std::string_view trace, st
       line(out, "", parts);
     }
   }
+  if (const double slower = value("locality_slowdown_mean"); std::isfinite(slower)) {
+    std::vector<std::string> words{fmt::format("{:.2f} times as long", slower)};
+    constexpr std::string_view kShare = "locality_gpu_time_";
+    for (const Metric& m : r.metrics)
+      if (m.name.starts_with(kShare) && m.value >= 0.0005) words.push_back(share(m.value) + " in one " + m.name.substr(kShare.size()));
+    line(out, "distance", words);
+  }
   const double rate = value("throughput_jobs_per_hour");
   line(out, "makespan", {fmt::format("{:<{}}", time_text(value("makespan_s")), names), std::isfinite(rate) ? fmt::format("{:.1f} jobs/h", rate) : ""});
   return out;

@@ -3,6 +3,7 @@
 #include "muster/config.hpp"
 #include "topology/draw.hpp"
 #include "topology/import/import.hpp"
+#include "topology/write.hpp"
 #include "topology/json.hpp"
 
 namespace muster {
@@ -47,7 +48,7 @@ TEST(ImportNvidiaSmi, NicColumnsThenAffinityShowWhatNvlinkHides) {
                                     "GPU2 NV4 NV4 X NV4 SYS PXB 4-7 1 N/A\nGPU3 NV4 NV4 NV4 X SYS PXB 4-7 1 N/A\n"
                                     "NIC0 PXB PXB SYS SYS X SYS\nNIC1 SYS SYS PXB PXB SYS X\n");
   EXPECT_EQ(tree(nics), "node 1 > switch 2 > gpu 2");
-  ASSERT_EQ(nics.notes.size(), 1U);
+  ASSERT_EQ(nics.notes.size(), 2U);
   EXPECT_EQ(nics.notes[0], "nvidia-smi topo -m: NVLink hides where 6 pairs of GPUs meet on PCIe; 6 follow from the other columns");
   const auto all_nvlink = [](const std::string& a, const std::string& b) {
     return "GPU0 GPU1 GPU2 GPU3 CPU Affinity NUMA Affinity\nGPU0 X NV1 NV1 NV1 " + a + "\nGPU1 NV1 X NV1 NV1 " + a + "\nGPU2 NV1 NV1 X NV1 " + b +
