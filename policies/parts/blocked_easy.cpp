@@ -344,6 +344,12 @@ class EasyList final : public List<EasyList> {
   }
   Pieces find(const View& now, const Plan& plan, JobId j) {
     if (slot_.at == kNever || later(now.now(), believed_[j]) <= slot_.at) return parts_.placer->find(now, plan, j);
+    const uint32_t c = waiting_.class_of(j);
+    if (!Profile::enough(beside_head(now, plan), waiting_.want(c))) {
+      // The head's node is no place for it: what the placer chooses besides that node, it would choose without.
+      const Pieces at = parts_.placer->find(now, plan, j);
+      if (at.empty() || at[0].node != slot_.node) return at;
+    }
     sync(now, plan);
     return parts_.placer->find(now, held_, index(held_), j, {});
   }
