@@ -40,6 +40,6 @@ class Random final : public Placer {
 };
 }  // namespace
 
-std::unique_ptr<Placer> make_random(const Topology& t, uint64_t seed) { return std::make_unique<Random>(t, seed); }
+std::unique_ptr<Placer> make_random(const PlacerInput& in) { return std::make_unique<Random>(in.topology, in.seed); }
 
 }  // namespace muster

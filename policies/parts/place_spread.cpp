@@ -19,9 +19,10 @@ class Spread final : public Placer {
   }
   uint64_t rank(Spot s) const override { return uint64_t(~s.count) << 32 | s.node; }
   bool stays() const override { return false; }
+  bool emptiest_domain_first() const override { return true; }
 };
 }  // namespace
 
-std::unique_ptr<Placer> make_spread(const Topology& t, uint64_t) { return std::make_unique<Spread>(t); }
+std::unique_ptr<Placer> make_spread(const PlacerInput& in) { return std::make_unique<Spread>(in.topology); }
 
 }  // namespace muster

@@ -10,7 +10,7 @@ namespace muster {
 std::span<const FamilyInfo> metric_families() {
   static constexpr FamilyInfo kFamilies[] = {
       {"counts", make_counts}, {"time", make_time},   {"slowdown", make_slowdown}, {"makespan", make_makespan},
-      {"utilization", make_utilization}, {"idle", make_idle}, {"load", make_load},
+      {"utilization", make_utilization}, {"idle", make_idle}, {"waits", make_waits}, {"load", make_load},
       {"locality", make_locality, false, "where jobs of several GPUs ran, and how much slower that made them"},
       {"anomaly", make_anomaly, false, "waiting although enough GPUs were free, running worse placed than an empty cluster allows"},
   };
