@@ -83,7 +83,7 @@ std::unique_ptr<Policy> make_list(const PolicyInput& in) {
   parts.parameters = &c;
   parts.order = make_order(order.name, in);
   parts.estimate = make_estimate(estimate.name, in);
-  parts.placer = make_placer(part("place").name, PlacerInput{in.topology, in.seed, &c});
+  parts.placer = make_placer(part("place").name, in);
   return make_blocked(blocked.name, std::move(parts));
 }
 

@@ -7,10 +7,10 @@ namespace muster {
 namespace {
 
 /// The level that the policy names. Throws InputError when the topology has none called so.
-uint32_t level_of(const PlacerInput& in) {
-  const Config* given = in.parameters ? in.parameters->find("level") : nullptr;
+uint32_t level_of(const PolicyInput& in) {
+  const Config* given = in.parameters.find("level");
   const std::string where = given && !given->where.empty() ? given->where + ": " : std::string();
-  const std::string_view name = given ? given->as_text() : std::string_view{};
+  const std::string_view name = given ? given->as_text() : std::string_view();
   const size_t level = in.topology.find_level(name);
   if (level < in.topology.levels().size()) return uint32_t(level);
   const std::vector<std::string_view> known(in.topology.levels().begin(), in.topology.levels().end());
@@ -32,7 +32,7 @@ class Consolidate final : public Pack {
 
 class TopologyPreferred final : public Pack {
  public:
-  explicit TopologyPreferred(const PlacerInput& in) : Pack(in.topology), level_(level_of(in)) { set_devices(Devices::closest); }
+  explicit TopologyPreferred(const PolicyInput& in) : Pack(in.topology), level_(level_of(in)) { set_devices(Devices::closest); }
 
  private:
   uint32_t preferred_level(uint32_t wish) const override { return wish == kNone ? level_ : wish; }
@@ -41,7 +41,7 @@ class TopologyPreferred final : public Pack {
 
 class TopologyRequired final : public Pack {
  public:
-  explicit TopologyRequired(const PlacerInput& in) : Pack(in.topology), level_(level_of(in)) { set_devices(Devices::closest); }
+  explicit TopologyRequired(const PolicyInput& in) : Pack(in.topology), level_(level_of(in)) { set_devices(Devices::closest); }
 
  private:
   uint32_t required_level(uint32_t wish, uint32_t gpus) const override {
@@ -56,8 +56,8 @@ class TopologyRequired final : public Pack {
 
 }  // namespace
 
-std::unique_ptr<Placer> make_consolidate(const PlacerInput& in) { return std::make_unique<Consolidate>(in.topology); }
-std::unique_ptr<Placer> make_topology_preferred(const PlacerInput& in) { return std::make_unique<TopologyPreferred>(in); }
-std::unique_ptr<Placer> make_topology_required(const PlacerInput& in) { return std::make_unique<TopologyRequired>(in); }
+std::unique_ptr<Placer> make_consolidate(const PolicyInput& in) { return std::make_unique<Consolidate>(in.topology); }
+std::unique_ptr<Placer> make_topology_preferred(const PolicyInput& in) { return std::make_unique<TopologyPreferred>(in); }
+std::unique_ptr<Placer> make_topology_required(const PolicyInput& in) { return std::make_unique<TopologyRequired>(in); }
 
 }  // namespace muster

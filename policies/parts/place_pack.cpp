@@ -4,6 +4,6 @@
 
 namespace muster {
 
-std::unique_ptr<Placer> make_pack(const PlacerInput& in) { return std::make_unique<Pack>(in.topology); }
+std::unique_ptr<Placer> make_pack(const PolicyInput& in) { return std::make_unique<Pack>(in.topology); }
 
 }  // namespace muster

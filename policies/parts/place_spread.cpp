@@ -23,6 +23,6 @@ class Spread final : public Placer {
 };
 }  // namespace
 
-std::unique_ptr<Placer> make_spread(const PlacerInput& in) { return std::make_unique<Spread>(in.topology); }
+std::unique_ptr<Placer> make_spread(const PolicyInput& in) { return std::make_unique<Spread>(in.topology); }
 
 }  // namespace muster

@@ -5,7 +5,7 @@
 
 namespace muster {
 
-bool Placer::place(const Task& t) {
+bool Placer::place(const Request& t) {
   const Ask& a = t.ask;
   lo_ = index_->begin(), hi_ = index_->end(), inside_ = kNone;
   apart_ = t.relax.apart ? 0 : t.shape.apart;
@@ -24,7 +24,7 @@ bool Placer::place(const Task& t) {
 }
 
 /// Inside one domain of `level`.
-bool Placer::place_at(const Task& t, size_t level) {
+bool Placer::place_at(const Request& t, size_t level) {
   const uint32_t gpus = t.sum().gpus;
   const LevelIndex& levels = index_->levels();
   if (gpus > levels.largest(level)) return false;
@@ -48,11 +48,11 @@ bool Placer::place_at(const Task& t, size_t level) {
   for (const TaskGroup& g : t.shape.groups) tasks += t.most ? g.max_tasks : g.min_tasks;
   if (t.shape.nodes == Nodes::whole || (t.shape.nodes == Nodes::each && tasks > 1)) return false;
   lo_ = index_->begin(), hi_ = index_->end();
-  return level == node_level || gpus == 0 ? place_within(t, true) : place_below(t, level);
+  return level == node_level || gpus == 0 || t.sum().need[kGpu] ? place_within(t, true) : place_below(t, level);
 }
 
 /// Inside one domain of `level`, below the node.
-bool Placer::place_below(const Task& t, size_t level) {
+bool Placer::place_below(const Request& t, size_t level) {
   const LevelIndex& levels = index_->levels();
   const Want* w = &t.sum();
   Want other;
@@ -62,22 +62,13 @@ bool Placer::place_below(const Task& t, size_t level) {
     for (uint32_t f = levels.free_from(level, c, 0); f != kNone; f = levels.free_from(level, c, f + 1))
       for (NodeId n = levels.node_from(level, c, f, lo_); n < hi_; n = levels.node_from(level, c, f, n + 1)) {
         if (picky && !holds(n, *w)) continue;
-        used_.clear(), chosen_.clear(), out_.clear();
+        used_.clear(), slices_.clear(), chosen_.clear(), out_.clear();
         mask_.clear();
         for (unsigned word = 0; word < cluster_->words(n); word++) mask_.push_back(cluster_->free_now(n, word));
         inside_level_ = level, inside_ = devices_.best_domain(level, n, mask_, w->gpus);
         return place_one(t, n);
       }
   return false;
-}
-
-/// Whether a node that has the GPUs has the rest.
-bool Placer::holds(NodeId n, const Want& w) const {
-  if (apart_ && cluster_->tagged(apart_, n) != kNone) return false;
-  if (!w.typed.empty() && !suits(n, w)) return false;
-  for (size_t k = 1; w.amounts && k < kMaxKinds; k++)
-    if (w.need[k] > cluster_->free_amount(n, k)) return false;
-  return true;
 }
 
 }  // namespace muster

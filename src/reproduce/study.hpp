@@ -33,6 +33,7 @@ struct Study {
 };
 
 // ---- one function a study, in the file of its name
+Study fgd_study();
 Study muri_study();
 
 /// All studies, in order of name.
