@@ -39,7 +39,7 @@ if(NOT sources)
 endif()
 list(APPEND sources ${PROJECT_SOURCE_DIR}/src/text/yaml_config.cpp)
 add_library(muster_app STATIC ${sources})
-target_include_directories(muster_app PUBLIC ${PROJECT_SOURCE_DIR}/src)
+target_include_directories(muster_app PUBLIC ${PROJECT_SOURCE_DIR}/src PRIVATE ${PROJECT_SOURCE_DIR}/policies)
 target_compile_definitions(muster_app PRIVATE MUSTER_VERSION="${PROJECT_VERSION}")
 target_link_libraries(muster_app PUBLIC muster_core muster_policies PRIVATE nlohmann_json::nlohmann_json CLI11::CLI11 fmt::fmt
                                                                            pugixml::pugixml yaml-cpp

@@ -3,6 +3,7 @@
 
 #include "parts/blocked.hpp"
 #include "parts/none.hpp"
+#include "parts/preempt.hpp"
 #include "table.hpp"
 
 namespace muster {
@@ -52,13 +53,14 @@ void check_names(const Config& c) {
 
 }  // namespace
 
-std::vector<Parameter> list_parameters(std::initializer_list<std::string_view> names) {
+std::vector<Parameter> list_parameters(std::initializer_list<std::string_view> names, const Config& preset) {
   std::vector<Parameter> all;
   const auto wanted = [&](const Slot& s) { return names.size() == 0 || std::find(names.begin(), names.end(), s.name) != names.end(); };
   for (const Slot& s : kSlots)
     if (wanted(s)) all.push_back(slot_parameter(s.name, s.fallback, s.help, s.parts()));
   for (const Slot& s : kSlots)
     if (wanted(s)) add_part_parameters(all, s.name, s.parts());
+    else if (preset.find(s.name)) add_part_parameters(all, s.name, {&part_for(preset, s), 1});
   return all;
 }
 
@@ -69,12 +71,16 @@ std::unique_ptr<Policy> make_list(const PolicyInput& in) {
     return part_for(c, *std::find_if(std::begin(kSlots), std::end(kSlots), [&](const Slot& s) { return s.name == slot; }));
   };
   for (const Slot& s : kSlots) part_for(c, s);
-  const PartInfo &order = part("order"), &estimate = part("estimate"), &blocked = part("blocked");
-  if (estimate.needs_oracle && !order.needs_estimate && !blocked.needs_estimate)
+  const PartInfo &order = part("order"), &estimate = part("estimate"), &blocked = part("blocked"), &preempt = part("preempt");
+  if (estimate.needs_oracle && !order.needs_estimate && !blocked.needs_estimate) {
+    std::string who;
+    for (const PartInfo& p : orders())
+      if (p.needs_estimate) who += (who.empty() ? "" : ", ") + std::string(p.name);
     throw InputError(place(c.find("estimate")) + "estimate " + std::string(estimate.name) + " with order " + std::string(order.name) +
-                     ": no part looks at run times (orders that do: sjf, ljf)");
+                     ": no part looks at run times (orders that do: " + who + ")");
+  }
   const std::vector<Job>& jobs = in.workload.jobs;
-  if (order.needs_estimate && !estimate.needs_oracle && !jobs.empty() &&
+  if (order.needs_estimate && estimate.name == "trace" && !jobs.empty() &&
       std::all_of(jobs.begin(), jobs.end(), [](const Job& j) { return j.estimate == kNever; }))
     throw InputError("order " + std::string(order.name) + " with estimate " + std::string(estimate.name) +
                      ": no job of the trace states an estimate (estimate exact uses true run times)");
@@ -84,7 +90,11 @@ std::unique_ptr<Policy> make_list(const PolicyInput& in) {
   parts.order = make_order(order.name, in);
   parts.estimate = make_estimate(estimate.name, in);
   parts.placer = make_placer(part("place").name, in);
-  return make_blocked(blocked.name, std::move(parts));
+  if (preempt.name == "none") return make_blocked(blocked.name, std::move(parts));
+  if (blocked.name != "stop" && blocked.name != "skip")
+    throw InputError(place(c.find("blocked")) + "blocked " + std::string(blocked.name) + " with preempt " + std::string(preempt.name) +
+                     ": who makes way for whom is told for blocked stop and skip alone");
+  return make_preempting(std::move(parts), blocked.name == "stop");
 }
 
 }  // namespace muster

@@ -27,6 +27,10 @@ struct Config {
   // Each throws InputError, with where, what is allowed and what was found.
   std::string_view as_text() const;
   int64_t as_integer(int64_t least, int64_t most) const;
+  /// Millionths of a decimal number ("0.5", "1e-3"), to the nearest; `least` and `most` are in millionths too.
+  int64_t as_millionths(int64_t least, int64_t most) const;
+  /// A list of whole numbers; on a command line with commas between.
+  std::vector<int64_t> as_integers(int64_t least, int64_t most) const;
   bool as_boolean() const;
   Duration as_duration() const;  ///< "360 s", "1h30m", or a number of seconds
   /// Throws InputError naming the first field that is not in `known`, with the nearest name.

@@ -26,6 +26,12 @@ class View {
   explicit View(const World& w, uint32_t part = kNone) : w_(w), part_(part) {}
   /// What an inner policy sees: see Plan::divide. Events of the part's jobs and nodes, and alarms.
   View part(uint32_t p) const { return View(w_, p); }
+  /// The same with other events: for policies that keep them back for an inner one.
+  View with(std::span<const Event> events) const {
+    View v(*this);
+    v.kept_ = events, v.keeps_ = true;
+    return v;
+  }
   Time now() const;
   /// Since the last call, in order, each with the pieces it gave back or broke: the way to stay O(change).
   std::span<const Event> events() const;
@@ -46,6 +52,7 @@ class View {
   unsigned preemptions(JobId j) const;
   Int128 attained(JobId j) const;      ///< milli-GPU x microseconds of run time received so far
   Duration ran(JobId j) const;         ///< run time received so far
+  int64_t speed(JobId j) const;        ///< as it computes now, millionths of full speed; 0 while it does not
   Duration checkpoint_age(JobId j) const;  ///< run time since the last checkpoint
   /// Run time whose work is lost if it is stopped now without notice: since its last checkpoint, and by the model.
   Duration setback(JobId j) const;
@@ -58,6 +65,8 @@ class View {
  private:
   const World& w_;
   uint32_t part_;
+  std::span<const Event> kept_{};
+  bool keeps_ = false;
 };
 
 /// A part that keeps state (buddy lists, quotas, profiles) and pushes its own undo on the plan's log.

@@ -177,6 +177,15 @@ class CellForest {
     for (; uses >= 0 && pool_[size_t(uses)].priority >= q; uses = pool_[size_t(uses)].next) n += pool_[size_t(uses)].count;
     return n;
   }
+  /// Leaves by what becomes of them.
+  struct Totals {
+    int64_t free = 0, free_nodes = 0;  ///< in the free lists; of these in cells of a node or more
+    int64_t owned = 0;                 ///< in cells that VCs have allocated
+    int64_t guaranteed = 0, opportunistic = 0, bad = 0;
+    uint64_t splits = 0, merges = 0;  ///< so far
+    bool operator==(const Totals&) const = default;
+  };
+  Totals totals() const;
   /// Steps are written here while it is set.
   std::vector<CellStep>* steps = nullptr;
   /// Counted since the start, also when undone.
@@ -216,6 +225,7 @@ class CellForest {
   std::vector<int32_t> root_position_;  // of virtual roots, in roots of their level
   std::deque<Use> pool_;
   int32_t pool_free_ = -1, pool_used_ = 0;
+  int32_t guaranteed_ = 0, opportunistic_ = 0, bad_leaves_ = 0;  // physical leaves
   std::vector<std::unique_ptr<NodeView>> views_;
 };
 

@@ -210,6 +210,7 @@ void CellForest::count_use(int32_t& head, int32_t priority, int32_t by) {
 
 /// `by` more leaves (1 or -1) are in use at `priority` in `c` and in all that holds it.
 void CellForest::count(int32_t c, int32_t priority, int32_t by) {
+  if (cells_[size_t(c)].is_physical) journal_.add(priority == kOpportunistic ? opportunistic_ : guaranteed_, by);
   for (; c != kNoCell; c = cells_[size_t(c)].parent) {
     Cell& x = cells_[size_t(c)];
     journal_.add(x.used, by);
@@ -257,11 +258,29 @@ void CellForest::give_leaf(int32_t x, int32_t vc) {
   count(x, cells_[size_t(x)].priority, -1);
 }
 
+CellForest::Totals CellForest::totals() const {
+  Totals t;
+  for (const Chain& c : chains_) {
+    int64_t leaves = 1;
+    for (int32_t l = 1; l <= c.top; l++) {
+      leaves *= l > 1 ? c.kids[size_t(l)] : 1;
+      t.free += leaves * c.free[size_t(l)].size();
+      if (l >= c.node_level) t.free_nodes += leaves * c.free[size_t(l)].size();
+    }
+    t.owned += leaves * int64_t(c.full[size_t(c.top)].size());
+  }
+  t.owned -= t.free;
+  t.guaranteed = guaranteed_, t.opportunistic = opportunistic_, t.bad = bad_leaves_;
+  t.splits = splits, t.merges = merges;
+  return t;
+}
+
 // ---- health
 
 void CellForest::hurt(int32_t x) {
   if (cells_[size_t(x)].bad) return;
   journal_.set(cells_[size_t(x)].bad, 1);
+  if (cells_[size_t(x)].level == 1) journal_.add(bad_leaves_, 1);
   touch(x);
   if (cells_[size_t(x)].bound != kNoCell) touch(cells_[size_t(x)].bound);
   if (cells_[size_t(x)].parent != kNoCell) hurt(cells_[size_t(x)].parent);
@@ -278,6 +297,7 @@ void CellForest::hurt(int32_t x) {
 void CellForest::heal(int32_t x) {
   if (!cells_[size_t(x)].bad) return;
   journal_.set(cells_[size_t(x)].bad, 0);
+  if (cells_[size_t(x)].level == 1) journal_.add(bad_leaves_, -1);
   touch(x);
   const int32_t v = cells_[size_t(x)].bound, level = cells_[size_t(x)].level, id = cells_[size_t(x)].tree, p = cells_[size_t(x)].parent;
   if (v != kNoCell) touch(v);

@@ -11,7 +11,10 @@ enum class Devices : uint8_t {
   spread,   ///< one after the other from the domain that has the most free
 };
 
-/// Names of the choices; the first is the default.
+/// The parameter of placers that says it.
+inline constexpr PartParameter kDevicesParameter{
+    "devices", "", "which GPUs inside a node: lowest, closest or spread; without it closest where the placer looks below nodes, else lowest"};
+/// Names of the choices.
 std::span<const PartInfo> device_choices();
 Devices devices_called(std::string_view name);
 

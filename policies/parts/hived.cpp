@@ -200,9 +200,26 @@ void Hived::node_healthy(int32_t node) {
   for (const int32_t x : forest.nodes()[size_t(node)].leaves) forest.heal(x);
 }
 
-bool Hived::can_ever_fit(const HivedRequest& r) {
-  (void)r;
-  return true;
+bool Hived::can_ever_fit(const HivedRequest& r) const {
+  const auto holds = [&](const NodeView& view) {
+    for (size_t i = 0; i < r.members.size(); i++) {  // all tasks of this size and more, as if each had it
+      const int32_t size = r.members[i].leaves;
+      int64_t pods = 0;
+      for (const HivedRequest::Member& m : r.members)
+        if (m.leaves >= size) pods += m.pods;
+      if (view.holds(size) < pods) return false;
+    }
+    return true;
+  };
+  if (!r.pinned.empty()) return holds(*tree_view_[size_t(forest.pinned_tree(r.vc, r.pinned))]);
+  for (size_t t = 0; t < leaf_types_.size(); t++) {
+    if (!r.leaf_type.empty() && leaf_types_[t] != r.leaf_type) continue;
+    for (const int32_t c : chains_of_type_[t]) {
+      const int32_t tree = r.priority < 0 ? -1 : forest.tree_of(r.vc, c);
+      if (r.priority < 0 ? holds(*chain_view_[size_t(c)]) : tree >= 0 && holds(*tree_view_[size_t(tree)])) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace muster

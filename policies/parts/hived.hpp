@@ -37,8 +37,9 @@ class Hived {
 
   /// Why a request is wrong whatever the state, or empty.
   std::string wrong(const HivedRequest& r) const;
-  /// Whether some placement on the VC's own cells (or for opportunistic work on the cluster's), all free and healthy, would hold it.
-  bool can_ever_fit(const HivedRequest& r);
+  /// False: the VC's own cells (for opportunistic work the cluster's) would not hold it if all were free and healthy. Tasks are counted
+  /// into nodes by size, and each size is asked alone; so a few mixtures that never fit pass.
+  bool can_ever_fit(const HivedRequest& r) const;
 
   struct Answer {
     HivedWait why = HivedWait::none;  ///< not none: it waits
@@ -61,6 +62,15 @@ class Hived {
   void release(int32_t group);
   /// A reservation is given up; victims that still run get their cells back.
   void cancel(int32_t group);
+  /// A victim is not needed any more: it goes on as an ordinary gang. (The real scheduler goes on calling it being preempted.)
+  void reprieve(int32_t group) { journal().set(groups_[size_t(group)].state, int32_t(GroupState::allocated)); }
+  /// Leaves that a VC owns and does not use.
+  int64_t unused(int32_t vc) const {
+    int64_t n = 0;
+    for (size_t t = 0; t < tree_view_.size(); t++)
+      if (forest.trees()[t].vc == vc) n += tree_view_[t]->unused();
+    return n;
+  }
   void node_bad(int32_t node);
   void node_healthy(int32_t node);
 

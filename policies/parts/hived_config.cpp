@@ -36,7 +36,7 @@ HivedConfig::Cell cell(const Config& c, bool top) {
 
 }  // namespace
 
-HivedConfig read_hived(const Config& c) {
+HivedConfig read_hived_vcs(const Config& c) {
   HivedConfig out;
   if (c.kind != Config::Kind::object) throw InputError(at(c) + "want a HiveD configuration: {physicalCluster, virtualClusters}");
   static constexpr std::array<std::string_view, 12> kKnown = {"physicalCluster",
@@ -52,26 +52,6 @@ HivedConfig read_hived(const Config& c) {
                                                               "name",
                                                               "note"};
   c.only(kKnown);
-  const Config& physical = want(c, "physicalCluster", Config::Kind::object, "{cellTypes, physicalCells}");
-  static constexpr std::array<std::string_view, 5> kPhysical = {"cellTypes", "physicalCells", "skuTypes", "leafCellTypes", "gpuTypes"};
-  physical.only(kPhysical);
-  const Config& types = want(physical, "cellTypes", Config::Kind::object, "an object: NAME: {childCellType, childCellNumber, isNodeLevel}");
-  for (const auto& [name, t] : types.fields) {
-    static constexpr std::array<std::string_view, 3> kType = {"childCellType", "childCellNumber", "isNodeLevel"};
-    if (t.kind != Config::Kind::object) throw InputError(at(t) + "want {childCellType, childCellNumber, isNodeLevel}");
-    t.only(kType);
-    HivedConfig::Type type;
-    type.name = name;
-    const Config* child = t.find("childCellType");
-    const Config* count = t.find("childCellNumber");
-    if (empty(child) || empty(count)) throw InputError(at(t) + "want childCellType and childCellNumber");
-    type.child = child->as_text();
-    type.count = int32_t(count->as_integer(1, 1'000'000));
-    if (const Config* n = t.find("isNodeLevel"); !empty(n)) type.is_node = n->as_boolean();
-    out.types.push_back(std::move(type));
-  }
-  for (const auto& [none, one] : want(physical, "physicalCells", Config::Kind::list, "a list of cells").fields)
-    out.cells.push_back(cell(one, true));
   for (const auto& [name, vc] : want(c, "virtualClusters", Config::Kind::object, "an object: NAME: {virtualCells, pinnedCells}").fields) {
     static constexpr std::array<std::string_view, 2> kVc = {"virtualCells", "pinnedCells"};
     HivedConfig::Vc v;
@@ -103,6 +83,31 @@ HivedConfig read_hived(const Config& c) {
       for (const auto& [none, chain] : chains.fields) o.chains.push_back(chain.value);
       out.chain_order.push_back(std::move(o));
     }
+  return out;
+}
+
+HivedConfig read_hived(const Config& c) {
+  HivedConfig out = read_hived_vcs(c);
+  const Config& physical = want(c, "physicalCluster", Config::Kind::object, "{cellTypes, physicalCells}");
+  static constexpr std::array<std::string_view, 5> kPhysical = {"cellTypes", "physicalCells", "skuTypes", "leafCellTypes", "gpuTypes"};
+  physical.only(kPhysical);
+  const Config& types = want(physical, "cellTypes", Config::Kind::object, "an object: NAME: {childCellType, childCellNumber, isNodeLevel}");
+  for (const auto& [name, t] : types.fields) {
+    static constexpr std::array<std::string_view, 3> kType = {"childCellType", "childCellNumber", "isNodeLevel"};
+    if (t.kind != Config::Kind::object) throw InputError(at(t) + "want {childCellType, childCellNumber, isNodeLevel}");
+    t.only(kType);
+    HivedConfig::Type type;
+    type.name = name;
+    const Config* child = t.find("childCellType");
+    const Config* count = t.find("childCellNumber");
+    if (empty(child) || empty(count)) throw InputError(at(t) + "want childCellType and childCellNumber");
+    type.child = child->as_text();
+    type.count = int32_t(count->as_integer(1, 1'000'000));
+    if (const Config* n = t.find("isNodeLevel"); !empty(n)) type.is_node = n->as_boolean();
+    out.types.push_back(std::move(type));
+  }
+  for (const auto& [none, one] : want(physical, "physicalCells", Config::Kind::list, "a list of cells").fields)
+    out.cells.push_back(cell(one, true));
   return out;
 }
 

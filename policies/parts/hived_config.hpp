@@ -54,5 +54,7 @@ struct HivedConfig {
 /// From HiveD's own file (YAML, or the same keys in JSON): physicalCluster {cellTypes, physicalCells}, virtualClusters. Keys that are of
 /// its web server or of Kubernetes are passed over. Throws InputError.
 HivedConfig read_hived(const Config& c);
+/// The same without physicalCluster: only the virtual clusters and chainOrder.
+HivedConfig read_hived_vcs(const Config& c);
 
 }  // namespace muster

@@ -7,7 +7,10 @@ namespace muster {
 
 /// Follows the events: who waits, with which key, and whether room may have come. The pass over the queue is `Form`'s, which has
 ///   bool contains(JobId), void insert(const View&, JobId, int64_t key), void erase(const View&, JobId): the queue;
-///   void pass(const View&, Plan&, bool grew): one pass; `grew`: room may have come since the last one.
+///   void pass(const View&, Plan&, bool grew): one pass; `grew`: room may have come since the last one;
+/// and, if it cares for jobs with a placement,
+///   void hear(const View&, const Plan&, const Event&): every event, before anything is made of it;
+///   void rekey_placed(const View&, const Plan&, JobId): the order has another key for a job that does not wait.
 template <class Form> class List : public Policy {
  public:
   explicit List(ListParts p) : parts_(std::move(p)) {}
@@ -28,11 +31,12 @@ template <class Form> class List : public Policy {
       fresh_.push_back(j);
     };
     const auto rekey = [&](JobId j) {
-      if (!form.contains(j)) return;
+      if (!form.contains(j)) return form.rekey_placed(now, plan, j);
       form.erase(now, j);
       form.insert(now, j, key(now, j));
     };
     for (const Event& e : now.events()) {
+      form.hear(now, plan, e);
       switch (e.what) {
         case What::submit:
           if (plan.queue().contains(e.job) && !not_yet_.keeps(now, plan, e.job)) enter(e.job);
@@ -52,6 +56,7 @@ template <class Form> class List : public Policy {
           if (parts_.order->by_priority()) rekey(e.job);
           break;
         case What::wake:
+        case What::speed:
         case What::quota: break;
         default: grows(e);
       }
@@ -61,7 +66,10 @@ template <class Form> class List : public Policy {
     parts_.order->changed(now, plan, changed_);
     for (const JobId j : changed_) rekey(j);
     form.pass(now, plan, grew);
+    if (const Time t = parts_.order->next(now); t != kNever) plan.wake_at(t);
   }
+  void hear(const View&, const Plan&, const Event&) {}
+  void rekey_placed(const View&, const Plan&, JobId) {}
 
  protected:
   int64_t key(const View& now, JobId j) { return parts_.order->key(now, *parts_.estimate, j); }

@@ -23,7 +23,14 @@ class NodeView {
     journal().set(dirty_count_, dirty_count_ + 1);
   }
   int32_t& uses() { return uses_; }
-  int32_t most_leaves() const { return most_; }
+  /// Leaves of its nodes that nobody uses.
+  int64_t unused() const { return int64_t(leaves_.size()) - forest_.count_from(uses_, kOpportunistic); }
+  /// Tasks of `size` leaves that its nodes hold, all free.
+  int64_t holds(int32_t size) const {
+    int64_t n = 0;
+    for (const Node& node : nodes_) n += kind_leaves_[size_t(node.kind)] / size;
+    return n;
+  }
 
   enum class Found : uint8_t { yes, nothing, bad, not_suggested };
   /// Cells for tasks of `sizes` leaves (ascending) by first fit along the order, leaves below priority `q` counted as free; never back

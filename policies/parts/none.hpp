@@ -4,7 +4,6 @@
 
 namespace muster {
 
-std::span<const PartInfo> quotas();       ///< who may use how much: nobody is limited
-std::span<const PartInfo> preemptions();  ///< who makes way for whom: nobody does
+std::span<const PartInfo> quotas();  ///< who may use how much: nobody is limited
 
 }  // namespace muster

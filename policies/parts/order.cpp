@@ -5,11 +5,6 @@
 namespace muster {
 
 namespace {
-constexpr PartInfo kOrders[] = {
-    {"fifo", "earliest submit first"}, {"sjf", "shortest run time first", true}, {"ljf", "longest run time first", true},
-    {"largest", "most GPUs first"},    {"smallest", "fewest GPUs first"},        {"priority", "highest priority first"},
-};
-constexpr int64_t kLast = kNever - 1;
 
 class Fifo final : public Order {
  public:
@@ -40,21 +35,37 @@ class Smallest final : public Order {
   int64_t key(const View& now, Estimate&, JobId j) override { return now.shape(j).total_milli(); }
 };
 
-class ByPriority final : public Order {
- public:
-  int64_t key(const View& now, Estimate&, JobId j) override { return -int64_t(now.priority(j)); }
-  bool by_priority() const override { return true; }
-};
-
 template <class O> std::unique_ptr<Order> make(const PolicyInput&) { return std::make_unique<O>(); }
-constexpr std::unique_ptr<Order> (*kMake[])(const PolicyInput&) = {make<Fifo>,    make<Sjf>,      make<Ljf>,
-                                                                   make<Largest>, make<Smallest>, make<ByPriority>};
+
+constexpr std::unique_ptr<Order> (*kMake[])(const PolicyInput&) = {
+    make<Fifo>, make<Sjf>, make<Ljf>,       make<Largest>, make<Smallest>, make_priority, make_srtf, make_srsf,
+    make_edf,   make_las,  make_tiresias, make_gittins,  make_rr,        make_ftf,      make_multifactor};
+
 }  // namespace
 
-std::span<const PartInfo> orders() { return kOrders; }
+std::span<const PartInfo> orders() {
+  static const PartInfo all[] = {
+      {"fifo", "earliest submit first"},
+      {"sjf", "shortest run time first", true},
+      {"ljf", "longest run time first", true},
+      {"largest", "most GPUs first"},
+      {"smallest", "fewest GPUs first"},
+      {"priority", "highest priority first", false, false, kPriorityParameters},
+      {"srtf", "shortest remaining run time first", true},
+      {"srsf", "least remaining service (run time x GPUs) first", true},
+      {"edf", "earliest deadline first; jobs without one last"},
+      {"las", "least attained service (GPU time) first, in steps", false, false, kLasParameters},
+      {"tiresias", "queues by attained GPU time, first started first in each", false, false, kTiresiasParameters},
+      {"gittins", "highest Gittins index first, by attained GPU time", false, false, kGittinsParameters},
+      {"rr", "round robin of gangs: a turn is a quantum of run time", false, false, kRrParameters},
+      {"ftf", "worst finish-time fairness first", true, false, kFtfParameters},
+      {"multifactor", "weighted sum of age, fair share, size and priority, as in Slurm", false, false, kMultifactorParameters},
+  };
+  return all;
+}
 
 std::unique_ptr<Order> make_order(std::string_view name, const PolicyInput& in) {
-  return kMake[&choose(kOrders, name, "order", {}) - kOrders](in);
+  return kMake[&choose(orders(), name, "order", {}) - orders().data()](in);
 }
 
 }  // namespace muster

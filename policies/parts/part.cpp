@@ -25,6 +25,21 @@ Parameter slot_parameter(std::string_view slot, std::string_view fallback, std::
   return p;
 }
 
+void check_parameters(const Config& given, std::span<const Parameter> known) {
+  std::vector<std::string_view> names;
+  for (const Parameter& p : known) names.push_back(p.name);
+  given.only(names);
+  for (const Parameter& p : known) {
+    const Config* c = given.find(p.name);
+    if (!c || p.allowed.empty() || std::find(p.allowed.begin(), p.allowed.end(), c->as_text()) != p.allowed.end()) continue;
+    const std::string near = nearest_name(c->value, std::vector<std::string_view>(p.allowed.begin(), p.allowed.end()));
+    std::string list;
+    for (const std::string& a : p.allowed) list += (list.empty() ? "" : ", ") + a;
+    throw InputError((c->where.empty() ? "" : c->where + ": ") + p.name + " cannot be \"" + c->value + "\"" +
+                     (near.empty() ? "" : "; did you mean " + near + "?") + " (allowed: " + list + ")");
+  }
+}
+
 void add_part_parameters(std::vector<Parameter>& all, std::string_view slot, std::span<const PartInfo> parts) {
   for (const PartInfo& taker : parts)
     for (const PartParameter& q : taker.parameters) {

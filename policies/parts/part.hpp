@@ -25,6 +25,9 @@ struct PartInfo {
 /// The row of `parts` called `name`. Throws InputError with the nearest name when there is none; `slot` and `where` are for the message.
 const PartInfo& choose(std::span<const PartInfo> parts, std::string_view name, std::string_view slot, std::string_view where);
 
+/// Throws InputError when `given` names a parameter that is not in `known`, or gives one a value that it does not allow.
+void check_parameters(const Config& given, std::span<const Parameter> known);
+
 /// A policy's parameter whose values are the names of `parts`.
 Parameter slot_parameter(std::string_view slot, std::string_view fallback, std::string_view help, std::span<const PartInfo> parts);
 

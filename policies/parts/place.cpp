@@ -5,10 +5,8 @@
 namespace muster {
 
 namespace {
-constexpr PartParameter kDevices{"devices", "",
-                                 "which GPUs inside a node: lowest, closest or spread; without it closest where the placer looks below nodes, else lowest"};
-constexpr PartParameter kPlain[] = {kDevices};
-constexpr PartParameter kLevel[] = {kDevices, {"level", "", "name of a level of the topology"}};
+constexpr PartParameter kPlain[] = {kDevicesParameter};
+constexpr PartParameter kLevel[] = {kDevicesParameter, {"level", "", "name of a level of the topology"}};
 
 /// A row of the table of placers: a new one is a file with one function and one row here.
 struct Row {

@@ -26,9 +26,10 @@ template <class Row> const Row& chosen(std::span<const Row> all, std::string_vie
 
 /// Leaves the first `n` steps of every list of steps.
 void cut(std::vector<Block>& blocks, size_t n) {
-  for (Block& b : blocks)
-    if (auto* s = std::get_if<Steps>(&b.what); s && s->steps.size() > n)
-      s->steps.erase(s->steps.begin() + std::ptrdiff_t(n), s->steps.end());
+  for (Block& b : blocks) {
+    if (auto* s = std::get_if<Steps>(&b.what); s && s->steps.size() > n) s->steps.resize(n);
+    if (auto* t = std::get_if<TableBlock>(&b.what); t && t->steps && t->rows.size() > n) t->rows.resize(n);
+  }
 }
 
 int run(const Arguments& a, Console& console) {
@@ -54,6 +55,7 @@ int run(const Arguments& a, Console& console) {
     if (equals == std::string::npos || equals == 0) throw InputError("--set " + set + ": want NAME=VALUE");
     exercise.input.set(set.substr(0, equals), Config::text(set.substr(equals + 1), "--set " + set.substr(0, equals)));
   }
+  exercise.records = a.get("--records");
   Document d = e.explain(exercise);
   cut(d.blocks, until);
   const std::string text = format.write(d);
@@ -75,6 +77,7 @@ Command explain_command() {
           .options = {{"--format", "F", "text, markdown, html or json; default text"},
                       {"--set", "NAME=VALUE", "a field of the exercise, in place of the file's", true},
                       {"--until", "N", "only the first N steps"},
+                      {"--records", "DIR", "write the records of the runs behind it there"},
                       {"--out", "FILE", "write there instead of standard output"}},
           .least = 0,
           .most = 2,

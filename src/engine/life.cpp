@@ -195,7 +195,9 @@ void Simulator::Engine::reforecast() {
     if (l.state != State::running) continue;
     if (!set_speed(j)) continue;
     arm_end(j);
-    if (!observers.empty()) record(What::speed, j, l.at).speed = speed_ppm(l);
+    const int64_t speed = speed_ppm(l);
+    w.events.push_back({What::speed, j, w.now, {}, speed});  // worth no pass of its own
+    if (!observers.empty()) record(What::speed, j, l.at).speed = speed;
   }
   disturbed.clear();
 }

@@ -71,7 +71,10 @@ bool World::has_minimum(JobId j) const {
 // ---- View
 
 Time View::now() const { return w_.now; }
-std::span<const Event> View::events() const { return part_ == kNone ? w_.events : w_.parts[part_].events; }
+std::span<const Event> View::events() const {
+  if (keeps_) return kept_;
+  return part_ == kNone ? w_.events : w_.parts[part_].events;
+}
 const Topology& View::topology() const { return w_.topology; }
 size_t View::jobs() const { return w_.live.size(); }
 const Job& View::job(JobId j) const { return w_.job(j); }
@@ -109,6 +112,16 @@ Duration World::setback(JobId j, Pieces at) const {
   if (!model || l.state != State::running) return 0;
   const Duration ran = now - l.began;
   return std::clamp<Duration>(model->setback(j, at, ran), 0, ran);
+}
+
+int64_t View::speed(JobId j) const {
+  if (w_.live[j].state != State::running) return 0;
+  int64_t tasks = 1;
+  if (!w_.shape(j).fixed) {
+    tasks = 0;
+    for (const TaskGroup& g : w_.shape(j).groups) tasks += g.max_tasks;
+  }
+  return w_.live[j].speed / tasks;
 }
 
 Duration View::setback(JobId j) const {

@@ -24,6 +24,7 @@ struct TableBlock {
   };
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;  ///< each as long as `columns`
+  bool steps = false;                          ///< each row is a step of the solution
 };
 
 /// Bars on one scale from 0 to `end`: shares of a whole, or stretches of time (a Gantt chart).

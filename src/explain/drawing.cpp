@@ -66,7 +66,7 @@ std::vector<std::string> drawn(const Bars& b, size_t width) {
   size_t labels = 0, notes = 0;
   for (const Bars::Row& r : b.rows) labels = std::max(labels, r.label.size()), notes = std::max(notes, r.note.size());
   const size_t around = labels + 2 + 2 + (notes ? notes + 2 : 0);
-  const size_t most = width > around + 20 ? width - around : 20;
+  const size_t most = std::min<size_t>(width > around + 20 ? width - around : 20, 60);
   // One column a unit, or two or more when they fit whole, so that equal stretches look equal; else in proportion.
   const int64_t end = std::max<int64_t>(b.end, 1);
   const int64_t each = int64_t(most) / end;

@@ -15,6 +15,7 @@ struct Exercise {
   /// {"rows": [{column: field, ...}, ...]}.
   Config input;
   std::string file;
+  std::string records;  ///< a folder for the records of its runs, or empty
 };
 
 /// JSON when the text begins with '{', else CSV with a header line. Throws InputError with line and field.

@@ -1,4 +1,6 @@
 // Markdown, HTML and JSON, and the table of formats.
+#include <algorithm>
+
 #include "explain/document.hpp"
 #include "text/json_text.hpp"
 
@@ -170,7 +172,11 @@ struct JsonWriter {
   }
   void operator()(const TableBlock& t) const {
     member(out, "kind", "table", true);
-    list(out, "columns", t.columns, [&](const TableBlock::Column& c) { append_string(out, c.head); });
+    list(out, "columns", t.columns, [&](const TableBlock::Column& c) {
+      std::string head = c.head;
+      std::replace(head.begin(), head.end(), '\n', ' ');
+      append_string(out, head);
+    });
     list(out, "rows", t.rows, [&](const std::vector<std::string>& row) {
       out += "[";
       for (size_t i = 0; i < row.size(); i++) {

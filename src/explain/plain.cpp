@@ -7,6 +7,7 @@ namespace muster {
 namespace {
 
 constexpr size_t kWidth = 80;
+constexpr size_t kLabel = 12;  // a longer label runs into its text
 
 std::string spaces(size_t n) { return std::string(n, ' '); }
 
@@ -126,8 +127,12 @@ struct Writer {
   size_t labels;  // width of paragraphs' labels
   std::string& out;
   void operator()(const Paragraph& p) const {
+    if (p.label.size() > kLabel) {
+      for (const std::string& l : wrapped(p.label + ": " + p.text, kWidth - indent)) put(out, indent, l);
+      return;
+    }
     const size_t left = indent + (labels ? labels + 2 : 0);
-    const auto lines = wrapped(p.text, kWidth - left);
+    const auto lines = wrapped(p.text, kWidth - (p.label.empty() ? indent : left));
     for (size_t i = 0; i < lines.size(); i++) {
       if (i == 0 && !p.label.empty()) put(out, indent, p.label + spaces(left - indent - p.label.size()) + lines[0]);
       else put(out, p.label.empty() ? indent : left, lines[i]);
@@ -158,7 +163,7 @@ struct Writer {
 void blocks(const std::vector<Block>& all, size_t indent, std::string& out) {
   size_t labels = 0;
   for (const Block& b : all)
-    if (const auto* p = std::get_if<Paragraph>(&b.what)) labels = std::max(labels, p->label.size());
+    if (const auto* p = std::get_if<Paragraph>(&b.what)) labels = p->label.size() > kLabel ? labels : std::max(labels, p->label.size());
   const Block* before = nullptr;
   for (const Block& b : all) {
     // Paragraphs with labels stand close together, everything else apart.

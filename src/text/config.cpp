@@ -52,6 +52,34 @@ int64_t Config::as_integer(int64_t least, int64_t most) const {
   return *n;
 }
 
+int64_t Config::as_millionths(int64_t least, int64_t most) const {
+  const auto n = is(*this, Kind::number) ? scaled_decimal(value, 1'000'000, Round::nearest) : std::nullopt;
+  const auto text = [](int64_t millionths) {
+    std::string s = std::to_string(millionths / 1'000'000), rest = std::to_string(1'000'000 + millionths % 1'000'000).substr(1);
+    while (!rest.empty() && rest.back() == '0') rest.pop_back();
+    return rest.empty() ? s : s + "." + rest;
+  };
+  if (!n || *n < least || *n > most) want(*this, "a number from " + text(least) + " to " + text(most));
+  return *n;
+}
+
+std::vector<int64_t> Config::as_integers(int64_t least, int64_t most) const {
+  std::vector<int64_t> out;
+  if (kind == Kind::list) {
+    for (const auto& [none, c] : fields) out.push_back(c.as_integer(least, most));
+    return out;
+  }
+  if (!is(*this, Kind::list)) want(*this, "a list of whole numbers");
+  for (size_t at = 0, end = 0; end != value.size(); at = end + 1) {
+    end = std::min(value.find(',', at), value.size());
+    const auto n = whole_number(std::string_view(value).substr(at, end - at));
+    if (!n || *n < least || *n > most)
+      want(*this, "whole numbers from " + with_commas(least) + " to " + with_commas(most) + " with commas between");
+    out.push_back(*n);
+  }
+  return out;
+}
+
 bool Config::as_boolean() const {
   if (!is(*this, Kind::boolean) || (value != "true" && value != "false")) want(*this, "true or false");
   return value == "true";

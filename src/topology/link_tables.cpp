@@ -50,7 +50,7 @@ NodeInside make_inside(const Topology& t, NodeId n) {
   return in;
 }
 
-/// The nearest cards of each GPU: those it is among the nearest GPUs of, else those it meets lowest in the tree.
+/// The nearest cards of each GPU: those it meets lowest in the tree. A card is where all GPUs that it is nearest to are together.
 void find_near(const LinkTables& tables, NodeInside& in) {
   const GpuId first = tables.t.first_gpu(in.example);
   in.near.resize(in.gpus);
@@ -58,8 +58,7 @@ void find_near(const LinkTables& tables, NodeInside& in) {
     size_t best = 0;
     for (uint32_t c = 0; c < in.nics.size(); c++) {
       const NodeLinks::Nic& nic = in.nics[c];
-      const size_t level =
-          g >= nic.begin && g < nic.end ? tables.t.levels().size() + 1 : tables.meet_inside(first + g, first + nic.begin) + 1;
+      const size_t level = std::min(tables.meet_inside(first + g, first + nic.begin), tables.meet_inside(first + g, first + nic.end - 1)) + 1;
       if (level > best) best = level, in.near[g].clear();
       if (level == best) in.near[g].push_back(c);
     }

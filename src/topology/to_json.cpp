@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "text/json_config.hpp"
 #include "text/json_text.hpp"
 #include "topology/links_json.hpp"
 
@@ -134,7 +135,9 @@ std::string topology_json(const Topology& t) {
   return out += '}';
 }
 
-Topology topology_from_record(const Config& c) {
+namespace {
+
+TopologySpec spec_from_record(const Config& c) {
   static constexpr std::array<std::string_view, 6> kKnown{"name", "levels", "resources", "kinds", "links", "tree"};
   static constexpr std::array<std::string_view, 11> kKindKeys{"name",   "gpus",       "gpu_type",   "gpu_mem_mib", "driver", "cuda",
                                                               "labels", "limits_cpu", "limits_mem", "capacity",    "links"};
@@ -167,6 +170,15 @@ Topology topology_from_record(const Config& c) {
   NodeLinks none;
   if (const Config* links = c.find("links")) s.links = fabric_links_from(*links, s.levels, node_level, none);
   for (const auto& [name, f] : want(c, "tree").fields) s.top.push_back(vertex_of(f));
+  return s;
+}
+
+}  // namespace
+
+TopologySpec spec_of(const Topology& t) { return spec_from_record(parse_json_config(topology_json(t), "topology")); }
+
+Topology topology_from_record(const Config& c) {
+  TopologySpec s = spec_from_record(c);
   try {
     return Topology::build(std::move(s));
   } catch (const InputError& e) { throw InputError(c.where + ": " + e.what()); }

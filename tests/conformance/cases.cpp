@@ -40,18 +40,42 @@ const PolicyInfo* policy(std::string_view name) {
   return nullptr;
 }
 
-Outcome run(const Topology& t, Workload w, const PolicyInfo& p) {
+namespace {
+class Slices final : public Observer {
+ public:
+  Slices(size_t jobs, std::vector<Slice>& out) : since_(jobs, kNever), out_(out) {}
+  void see(std::span<const Record> records) override {
+    for (const Record& r : records) {
+      if (r.what == What::start) since_[r.job] = r.at;
+      if ((r.what != What::preempt && r.what != What::end) || since_[r.job] == kNever) continue;
+      if (!out_.empty() && out_.back().job == r.job && out_.back().to == since_[r.job]) out_.back().to = r.at;
+      else if (r.at > since_[r.job]) out_.push_back({r.job, since_[r.job], r.at});
+      since_[r.job] = kNever;
+    }
+  }
+
+ private:
+  std::vector<Time> since_;
+  std::vector<Slice>& out_;
+};
+}  // namespace
+
+Outcome run(const Topology& t, Workload w, const PolicyInfo& p, const Config& parameters) {
   Outcome o;
   o.workload = std::move(w);
   fit_shapes(o.workload, t);
-  const auto made = p.make({t, o.workload, p.preset, 0});
+  Config all = p.preset;
+  for (const auto& [name, value] : parameters.fields) all.set(name, value);
+  const auto made = p.make({t, o.workload, all, 0});
   RunOptions options;
   options.check = true;
   options.oracle = p.needs_oracle;
   Metrics metrics;
+  Slices slices(o.workload.jobs.size(), o.slices);
   Simulator simulator(t, o.workload, *made, std::move(options));
   simulator.observe(metrics);
   simulator.observe(o.rows);
+  simulator.observe(slices);
   simulator.run();
   o.report = metrics.report();
   return o;

@@ -42,9 +42,16 @@ struct Claim {
   int32_t priority = 0;
 };
 
+/// A job had the devices from one time to another.
+struct Slice {
+  muster::JobId job;
+  muster::Time from, to;
+};
+
 /// What a run gave.
 struct Outcome {
   muster::Workload workload;
+  std::vector<Slice> slices;  ///< in order of their ends; those of one job that follow each other are one
   muster::JobRows rows;
   muster::Report report;
   const muster::JobRow& of(const std::string& name) const;
@@ -52,8 +59,8 @@ struct Outcome {
 
 /// The row of the table of policies that `muster run` uses, or null when it is not built yet.
 const muster::PolicyInfo* policy(std::string_view name);
-/// Runs under that policy with the defaults of its row, all invariants checked.
-Outcome run(const muster::Topology& t, muster::Workload w, const muster::PolicyInfo& p);
+/// Runs under that policy with these parameters and else the defaults of its row, all invariants checked.
+Outcome run(const muster::Topology& t, muster::Workload w, const muster::PolicyInfo& p, const muster::Config& parameters = {});
 muster::Workload workload(const std::vector<Claim>& jobs);
 muster::Time ticks(double seconds);
 double seconds(muster::Time t);
@@ -65,6 +72,8 @@ std::string compare(const std::string& what, double expected, double found);
 // One file a kind. Each judges every row of its case.
 void single_server(const Json& c, Tally& tally);
 void parallel_schedule(const Json& c, Tally& tally);
+void max_min(const Json& c, Tally& tally);
+void dominant_resource(const Json& c, Tally& tally);
 // Queues: false when the kind is of another family.
 bool kueue_case(const std::string& kind, const Json& c, Tally& tally);
 bool yarn_case(const std::string& kind, const Json& c, Tally& tally);

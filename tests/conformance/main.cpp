@@ -19,6 +19,8 @@ void judge(const Json& c, const fs::path& file, Tally& tally) {
   const std::string kind = c.contains("kind") && c["kind"].is_string() ? c["kind"].get<std::string>() : "";
   if (kind == "single_server") return single_server(c, tally);
   if (kind == "parallel_schedule") return parallel_schedule(c, tally);
+  if (kind == "maxmin") return max_min(c, tally);
+  if (kind == "drf") return dominant_resource(c, tally);
   if (kind == "buddy") return buddy(c, tally);
   if (kind == "cells") return cells(c, tally);
   if (kueue_case(kind, c, tally) || yarn_case(kind, c, tally) || share_case(kind, c, tally)) return;

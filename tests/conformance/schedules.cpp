@@ -1,4 +1,5 @@
 // single_server and parallel_schedule: starts, ends and means of small schedules.
+#include <regex>
 #include <set>
 
 #include "cases.hpp"
@@ -22,6 +23,25 @@ double mean(const Outcome& o, const std::vector<Claim>& jobs, double (*value)(co
   return n ? sum / double(n) : 0;
 }
 
+/// [[job, from, to], ...], consecutive slices of one job being one.
+std::string compare_gantt(const Json& want, const Outcome& o) {
+  const double origin = seconds(o.workload.origin);
+  std::string difference;
+  size_t i = 0;
+  for (const Json& slice : want) {
+    if (number(slice.at(1)) == number(slice.at(2))) continue;
+    if (i >= o.slices.size()) return "gantt: " + std::to_string(o.slices.size()) + " slices, expected more";
+    const Slice& s = o.slices[i++];
+    const std::string at = "slice " + std::to_string(i);
+    if (o.workload.names[s.job] != slice.at(0).get<std::string>())
+      return at + ": expected " + slice.at(0).get<std::string>() + ", found " + std::string(o.workload.names[s.job]);
+    add(difference, compare(at + " from", number(slice.at(1)), origin + seconds(s.from)));
+    add(difference, compare(at + " to", number(slice.at(2)), origin + seconds(s.to)));
+  }
+  if (i < o.slices.size()) add(difference, "gantt: " + std::to_string(o.slices.size() - i) + " slices too many");
+  return difference;
+}
+
 double turnaround(const JobRow& r) { return seconds(r.end - r.submit); }
 double waited(const JobRow& r) { return seconds(r.start - r.submit); }
 
@@ -29,13 +49,14 @@ double waited(const JobRow& r) { return seconds(r.start - r.submit); }
 
 void single_server(const Json& c, Tally& tally) {
   const std::string id = c.at("id").get<std::string>();
-  static const std::map<std::string, std::string> names = {{"FCFS", "fifo"}, {"SJF", "sjf"}, {"PRIO", "priority"}, {"SRTF", "srtf"}};
+  static const std::map<std::string, std::string> names = {{"FCFS", "fifo"}, {"SJF", "sjf"}, {"PRIO", "priority"}, {"SRTF", "srtf"}, {"RR", "rr"}};
   const Topology one = Topology::parse_line("node:1 gpu:1");
   for (const auto& [algorithm, expected] : c.at("expected").items()) {
-    const auto name = names.find(algorithm);
+    const std::string base = algorithm.substr(0, algorithm.find('@'));
+    const auto name = names.find(base);
     const PolicyInfo* p = name == names.end() ? nullptr : policy(name->second);
     if (!p || !expected.contains("per_job")) {
-      tally.skipped("single_server " + algorithm.substr(0, algorithm.find('@')));
+      tally.skipped("single_server " + base);
       continue;
     }
     std::vector<Claim> jobs;
@@ -48,7 +69,14 @@ void single_server(const Json& c, Tally& tally) {
       if (j.contains("prio") && !j["prio"].is_null()) claim.priority = -j["prio"].get<int32_t>();
       jobs.push_back(claim);
     }
-    const Outcome o = run(one, workload(jobs), *p);
+    Config parameters;
+    if (base.size() < algorithm.size()) {  // RR@q; who goes first when a slice ends as a job comes is told in words
+      parameters.set("quantum", Config::text(algorithm.substr(base.size() + 1)));
+      const std::string rule = c.value("tie_rule", "");
+      const bool first = std::regex_search(rule, std::regex("expir[^,;]* ahead of [^,;]*arriv"));
+      parameters.set("expired", Config::text(first ? "first" : "last"));
+    }
+    const Outcome o = run(one, workload(jobs), *p, parameters);
     const double origin = seconds(o.workload.origin);
     std::string difference;
     for (const auto& [job, want] : expected.at("per_job").items()) {
@@ -63,6 +91,7 @@ void single_server(const Json& c, Tally& tally) {
     if (expected.contains("avg_wait"))
       add(difference,
           compare("avg_wait", number(expected["avg_wait"]), mean(o, jobs, [](const JobRow& r) { return seconds(r.time.queue()); }, {})));
+    if (expected.contains("gantt")) add(difference, compare_gantt(expected["gantt"], o));
     tally.judged(id + " " + algorithm, difference);
   }
 }

@@ -3,6 +3,7 @@
 #include "muster/config.hpp"
 #include "topology/draw.hpp"
 #include "topology/import/import.hpp"
+#include "topology/write.hpp"
 #include "topology/json.hpp"
 
 namespace muster {

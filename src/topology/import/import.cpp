@@ -1,8 +1,10 @@
 #include "topology/import/import.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "topology/import/readers.hpp"
+#include "topology/write.hpp"
 
 namespace muster {
 namespace import {
@@ -12,7 +14,7 @@ struct Reader {
   std::string_view name;
   bool (*is)(std::string_view text);  ///< whether a text is of this kind, good or bad
   Imported (*read)(Sources sources);
-  bool several = false;               ///< takes more than one file
+  bool several = false;  ///< takes more than one file
 };
 
 constexpr Reader kReaders[] = {
@@ -23,6 +25,35 @@ constexpr Reader kReaders[] = {
     {"openb nodes", is_openb, read_openb},
     {"Lingjun topo.csv", is_lingjun, read_lingjun},
     {"kubectl get nodes -o json", is_kubernetes, read_kubernetes},
+    {"HiveD configuration", is_hived, read_hived},
+};
+
+/// Whether some line begins with `word`; white space counts.
+bool has_line(std::string_view text, std::string_view word) {
+  return text.starts_with(word) || text.find("\n" + std::string(word)) != text.npos;
+}
+
+/// What people take for a description of a cluster or a machine, and why it is none.
+struct Refusal {
+  bool (*is)(std::string_view text);
+  const char* why;
+};
+constexpr Refusal kRefusals[] = {
+    {[](std::string_view t) {
+       return has_line(t, "jobVC:") || has_line(t, "kind: Framework") || (has_line(t, "taskRoles:") && !has_line(t, "virtualClusters:"));
+     },
+     "a job request for HiveD: it asks for GPUs and describes none; want the configuration of the scheduler (physicalCluster with "
+     "cellTypes and physicalCells)"},
+    {[](std::string_view t) { return has_line(t, "switches:") && has_line(t, "blocks:"); },
+     "a topograph model: switches and nodes without a count of GPUs; want topology.conf with slurm.conf or gres.conf, or kubectl get nodes "
+     "-o json"},
+    {[](std::string_view t) { return has_line(t, "device_defaults:") || has_line(t, "pcie_topology:"); },
+     "a profile for mock NVML: it configures a test double, not a machine; want the output of `nvidia-smi topo -m`"},
+    {[](std::string_view t) {
+       return t.find("| NVIDIA-SMI ") != t.npos || t.find("==NVSMI LOG==") != t.npos ||
+              (has_line(t, "GPU 0: ") && t.find("(UUID: ") != t.npos);
+     },
+     "nvidia-smi without the topology; want the output of `nvidia-smi topo -m`"},
 };
 
 std::string known() {
@@ -31,10 +62,20 @@ std::string known() {
   return s;
 }
 
+/// A text with a mark, remarks and blank lines only.
+bool only_remarks(std::string_view text) {
+  for (const std::string_view line : lines(text))
+    if (const std::string_view s = trim(line); !s.empty() && s[0] != '#' && s != "---") return false;
+  return true;
+}
+
 const Reader& reader_of(const ImportSource& s) {
+  for (const Refusal& r : kRefusals)
+    if (r.is(s.text)) fail(s, r.why);
   for (const Reader& r : kReaders)
     if (r.is(s.text)) return r;
   if (trim(s.text).empty()) fail(s, "empty; want one of: " + known());
+  if (only_remarks(s.text)) fail(s, "nothing but remarks, hence no GPU; want one of: " + known());
   fail(s, "not a description of a machine or cluster that is known here; want one of: " + known());
 }
 
@@ -69,6 +110,12 @@ std::string_view trim(std::string_view s) {
   return first == std::string_view::npos ? std::string_view() : s.substr(first, s.find_last_not_of(kBlank) - first + 1);
 }
 
+std::string lower(std::string_view s) {
+  std::string r(s);
+  std::transform(r.begin(), r.end(), r.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+  return r;
+}
+
 std::vector<std::string_view> words(std::string_view line) {
   std::vector<std::string_view> r;
   for (size_t i = 0; (i = line.find_first_not_of(" \t\r", i)) != std::string_view::npos;) {
@@ -93,7 +140,13 @@ std::vector<std::string_view> lines(std::string_view text) {
 
 }  // namespace import
 
-Imported import_topology(std::span<const ImportSource> sources) {
+Imported import_topology(std::span<const ImportSource> given) {
+  std::vector<ImportSource> stripped(given.begin(), given.end());
+  for (ImportSource& s : stripped) {
+    if (s.text.starts_with("\xff\xfe") || s.text.starts_with("\xfe\xff")) import::fail(s, "UTF-16 (PowerShell writes it); want UTF-8");
+    if (s.text.starts_with("\xef\xbb\xbf")) s.text.remove_prefix(3);
+  }
+  const std::span<const ImportSource> sources = stripped;
   const import::Reader& reader = import::reader_of(sources[0]);
   for (const ImportSource& s : sources.subspan(1)) {
     const import::Reader& other = import::reader_of(s);

@@ -24,8 +24,4 @@ struct Imported {
 /// and for what its reader refuses.
 Imported import_topology(std::span<const ImportSource> sources);
 
-/// The spec as a topology file in the form of a tree (docs/topology.md). Equal neighbours without names are counted; what is not stated
-/// is left out. Throws InputError when the parts contradict each other.
-std::string topology_file(const TopologySpec& spec);
-
 }  // namespace muster

@@ -6,6 +6,7 @@
 #include "muster/config.hpp"
 #include "text/json_config.hpp"
 #include "text/numbers.hpp"
+#include "topology/import/quantity.hpp"
 #include "topology/import/readers.hpp"
 #include "workload/message.hpp"
 
@@ -38,24 +39,6 @@ std::optional<std::string> text_at(const Config& c, std::initializer_list<std::s
   if (!p || !p->given()) return std::nullopt;
   if (p->kind == Config::Kind::list || p->kind == Config::Kind::object) throw InputError(p->where + ": want a text");
   return p->value;
-}
-
-/// A Kubernetes quantity ("7900m", "512Gi", "1e3") in thousandths; rounds down.
-std::optional<Int128> quantity(std::string_view s) {
-  static constexpr std::pair<std::string_view, Int128> kSuffixes[] = {
-      {"Ki", Int128(1) << 10}, {"Mi", Int128(1) << 20}, {"Gi", Int128(1) << 30}, {"Ti", Int128(1) << 40}, {"Pi", Int128(1) << 50},
-      {"k", 1'000},            {"M", 1'000'000},        {"G", 1'000'000'000},    {"T", 1'000'000'000'000}};
-  Int128 factor = 1, divisor = 1;
-  if (!s.empty() && s.back() == 'm') divisor = 1000, s.remove_suffix(1);
-  else
-    for (const auto& [suffix, f] : kSuffixes)
-      if (s.size() > suffix.size() && s.substr(s.size() - suffix.size()) == suffix) {
-        factor = f, s.remove_suffix(suffix.size());
-        break;
-      }
-  const auto n = scaled_decimal(s, kMilli, Round::down);
-  if (!n || *n < 0) return std::nullopt;
-  return Int128(*n) * factor / divisor;
 }
 
 /// What a node offers of `resource`, in thousandths; empty: not stated.

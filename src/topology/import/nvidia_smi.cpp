@@ -73,7 +73,8 @@ Affinity affinity_of(std::vector<std::string_view> tail, size_t columns, bool bl
 struct Matrix {
   std::vector<std::string> names;
   size_t gpus = 0;
-  std::vector<std::vector<Meet>> meet;  // kHidden: by NVLink, or a row is not there
+  std::vector<std::vector<Meet>> meet;         // kHidden: by NVLink, or a row is not there
+  std::vector<std::vector<uint32_t>> nvlinks;  // between two GPUs
   std::vector<Affinity> affinity;
 };
 
@@ -96,6 +97,7 @@ Matrix parse(const ImportSource& source, std::string_view text) {
   size_t columns = 0;  // of affinity
   for (const char* title : {"CPU Affinity", "NUMA Affinity", "GPU NUMA ID"}) columns += all[at].find(title) != std::string_view::npos;
   m.meet.assign(n, std::vector<Meet>(n, kHidden));
+  m.nvlinks.assign(m.gpus, std::vector<uint32_t>(m.gpus));
   m.affinity.resize(m.gpus);
   std::vector<size_t> line_of(n);
   std::vector<std::vector<std::string>> cells(n);
@@ -108,15 +110,21 @@ Matrix parse(const ImportSource& source, std::string_view text) {
     if (i == n) fail(source, at + 1, "no column is called " + quoted(row[0]));
     if (line_of[i]) fail(source, at + 1, "a second row " + std::string(row[0]) + " (the first is line " + std::to_string(line_of[i]) + ")");
     line_of[i] = at + 1, rows++;
-    if (row.size() < n + 1) fail(source, at + 1, "row " + std::string(row[0]) + " has " + plural(row.size() - 1, "cell") + " for " + plural(n, "column"));
+    if (row.size() < n + 1)
+      fail(source, at + 1, "row " + std::string(row[0]) + " has " + plural(row.size() - 1, "cell") + " for " + plural(n, "column"));
     for (size_t j = 0; j < n; j++) {
       const auto meet = meet_of(row[j + 1]);
       if (!meet)
-        fail(source, at + 1, "row " + std::string(row[0]) + ", column " + m.names[j] + ": want X, PIX, PXB, PHB, NODE, SYS, SOC or NV and a number, found " +
-                                 quoted(row[j + 1]));
+        fail(source, at + 1,
+             "row " + std::string(row[0]) + ", column " + m.names[j] +
+                 ": want X, PIX, PXB, PHB, NODE, SYS, SOC or NV and a number, found " + quoted(row[j + 1]));
       if ((*meet == kSelf) != (i == j))
-        fail(source, at + 1, "row " + std::string(row[0]) + ", column " + m.names[j] + ": " + (i == j ? "want X, found " + quoted(row[j + 1]) : "X off the diagonal"));
+        fail(source, at + 1,
+             "row " + std::string(row[0]) + ", column " + m.names[j] + ": " +
+                 (i == j ? "want X, found " + quoted(row[j + 1]) : "X off the diagonal"));
       m.meet[i][j] = *meet;
+      if (*meet == kHidden && i < m.gpus && j < m.gpus)
+        m.nvlinks[i][j] = uint32_t(std::min<int64_t>(*whole_number(row[j + 1].substr(2)), 1000));
       cells[i].emplace_back(row[j + 1]);
     }
     if (i >= m.gpus) continue;
@@ -132,7 +140,8 @@ Matrix parse(const ImportSource& source, std::string_view text) {
     if (i < m.gpus && !line_of[i]) fail(source, "row " + m.names[i] + " is missing");
     for (size_t j = 0; j < i; j++) {
       if (line_of[i] && line_of[j] && m.meet[i][j] != m.meet[j][i])
-        fail(source, line_of[i], m.names[i] + " to " + m.names[j] + " is " + cells[i][j] + ", but " + m.names[j] + " to " + m.names[i] + " is " + cells[j][i]);
+        fail(source, line_of[i],
+             m.names[i] + " to " + m.names[j] + " is " + cells[i][j] + ", but " + m.names[j] + " to " + m.names[i] + " is " + cells[j][i]);
       if (!line_of[i]) m.meet[i][j] = m.meet[j][i];  // symmetric, so one of both rows is enough
       else m.meet[j][i] = m.meet[i][j];
     }
@@ -168,9 +177,9 @@ void check_tree(const ImportSource& source, const Matrix& m, const Meets& u) {
       for (size_t j = 0; j < i; j++)
         for (size_t k = 0; k < w.size(); k++)
           if (k != i && k != j && m.meet[i][j] != kHidden && m.meet[i][j] > std::max(w[i][k], w[k][j]))
-            fail(source, "not a tree (not ultrametric): " + m.names[j] + " and " + m.names[i] + " meet at " + std::string(kMeetNames[m.meet[i][j]]) + ", yet " +
-                             m.names[k] + " meets " + m.names[j] + " at " + std::string(kMeetNames[w[k][j]]) + " and " + m.names[i] + " at " +
-                             std::string(kMeetNames[w[i][k]]));
+            fail(source, "not a tree (not ultrametric): " + m.names[j] + " and " + m.names[i] + " meet at " +
+                             std::string(kMeetNames[m.meet[i][j]]) + ", yet " + m.names[k] + " meets " + m.names[j] + " at " +
+                             std::string(kMeetNames[w[k][j]]) + " and " + m.names[i] + " at " + std::string(kMeetNames[w[i][k]]));
 }
 
 std::optional<bool> same_affinity(const Affinity& a, const Affinity& b) {
@@ -189,7 +198,8 @@ Meets recover(const Matrix& m, Meets u, std::vector<std::string>& notes) {
       hidden++;
       // A device nearer to one than to the other fixes the pair, at the farther of the two.
       bool fixed = u[i][j] < kSys;
-      for (size_t k = 0; k < w.size(); k++) fixed = fixed || (u[i][k] != u[j][k] && k != i && k != j && std::max(u[i][k], u[j][k]) < kHidden);
+      for (size_t k = 0; k < w.size(); k++)
+        fixed = fixed || (u[i][k] != u[j][k] && k != i && k != j && std::max(u[i][k], u[j][k]) < kHidden);
       const auto same = u[i][j] <= kNode ? std::nullopt : same_affinity(m.affinity[i], m.affinity[j]);
       if (same == true) w[i][j] = w[j][i] = kNode;
       // Devices that are SYS apart may still be on one NUMA node: virtual machines show every bridge as a socket of its own.
@@ -213,6 +223,37 @@ Meets recover(const Matrix& m, Meets u, std::vector<std::string>& notes) {
   if (unknown) note += "; " + std::to_string(unknown) + " stay unknown and count as SYS, meeting only in the node";
   notes.push_back(note);
   return u;
+}
+
+/// NVLink and network cards, of GPUs as the node numbers them.
+void add_links(const Matrix& m, const Meets& u, const NodeShape& shape, NodeLinks& links, std::vector<std::string>& notes) {
+  constexpr int64_t kOneLink = 25'000;  // MB/s of NVLink 2, 3 and 4
+  constexpr uint32_t kMostLinks = 18;   // that a GPU has
+  const size_t n = m.gpus;
+  std::vector<uint32_t> number(n);
+  for (uint32_t i = 0; i < n; i++) number[shape.order[i]] = i;
+  uint32_t least = kNone, most = 0;
+  for (uint32_t a = 0; a < n; a++)
+    for (uint32_t b = a + 1; b < n; b++) {
+      const uint32_t count = std::max(m.nvlinks[shape.order[a]][shape.order[b]], m.nvlinks[shape.order[b]][shape.order[a]]);
+      least = std::min(least, count), most = std::max(most, count);
+      if (count) links.pairs.push_back({a, b, count});
+    }
+  if (n > 1) links.nvlink = most ? NodeLinks::NvLink::pairs : NodeLinks::NvLink::none;
+  // More links than a GPU has, counted over all others, lead to switches.
+  if (n > 1 && least == most && most * (n - 1) > kMostLinks) links.nvlink = NodeLinks::NvLink::all, links.pairs.clear();
+  if (most) {
+    links.nvlink_rate.mb_s = links.nvlink == NodeLinks::NvLink::all ? most * kOneLink : kOneLink;
+    notes.emplace_back("an NVLink counts as 25 GB/s, as of V100, A100 and H100; those of B200 have twice as much");
+  }
+  links.states_nics = m.names.size() > n;
+  for (size_t d = n; d < m.names.size(); d++) {
+    const Meet nearest = *std::min_element(u[d].begin(), u[d].begin() + long(n));
+    NodeLinks::Nic nic{uint32_t(n), 0, {}};
+    for (size_t g = 0; g < n; g++)
+      if (u[d][g] == nearest) nic.begin = std::min(nic.begin, number[g]), nic.end = std::max(nic.end, number[g] + 1);
+    links.nics.push_back(nic);
+  }
 }
 
 }  // namespace
@@ -256,6 +297,7 @@ Imported read_nvidia_smi(Sources sources) {
   r.spec.levels.insert(r.spec.levels.end(), shape.levels.begin(), shape.levels.end());
   NodeKind kind;
   kind.gpus = uint32_t(m.gpus);
+  add_links(m, u, shape, kind.links, r.notes);
   kind_of(r.spec, std::move(kind));
   r.spec.top.push_back(std::move(shape.node));
   return r;

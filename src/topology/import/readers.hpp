@@ -21,6 +21,8 @@ bool is_lingjun(std::string_view text);
 Imported read_lingjun(Sources sources);
 bool is_kubernetes(std::string_view text);
 Imported read_kubernetes(Sources sources);
+bool is_hived(std::string_view text);
+Imported read_hived(Sources sources);
 
 /// The number of the kind that is like `kind` but for its name; added, and named after its GPUs, when there is none.
 uint32_t kind_of(TopologySpec& spec, NodeKind kind);
@@ -33,6 +35,7 @@ uint32_t kind_of(TopologySpec& spec, NodeKind kind);
 std::string plural(size_t n, std::string_view noun);
 
 std::string_view trim(std::string_view s);
+std::string lower(std::string_view s);
 /// Words between blanks (spaces and tabs).
 std::vector<std::string_view> words(std::string_view line);
 /// Lines without their ends; LF and CRLF.

@@ -16,12 +16,6 @@ namespace {
 constexpr size_t kMostHosts = 1'000'000;
 constexpr size_t kMostGpus = 16'384;
 
-std::string lower(std::string_view s) {
-  std::string r(s);
-  std::transform(r.begin(), r.end(), r.begin(), [](unsigned char c) { return char(std::tolower(c)); });
-  return r;
-}
-
 /// A line "Key=value Key=value ..." by lower-case keys.
 struct Line {
   const ImportSource* source;

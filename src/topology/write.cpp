@@ -1,5 +1,6 @@
+#include "topology/write.hpp"
+
 #include "text/json_text.hpp"
-#include "topology/import/import.hpp"
 #include "topology/links_json.hpp"
 
 namespace muster {

@@ -1,0 +1,36 @@
+// Shortest remaining time, least remaining service.
+#include <algorithm>
+
+#include "parts/order.hpp"
+
+namespace muster {
+
+namespace {
+
+/// By what a job is believed to have left. While it computes that shrinks as fast as it runs: an estimate by the clock, the truth by its
+/// speed.
+class Remaining final : public Order {
+ public:
+  explicit Remaining(bool service) : service_(service) {}
+  int64_t key(const View& now, Estimate& e, JobId j) override {
+    const Duration left = e.left(now, j);
+    if (left == kNever) return kLast;
+    const Int128 key = Int128(left) * weight(now, j);
+    return key < kLast ? int64_t(key) : kLast;
+  }
+  Line placed(const View& now, Estimate& e, JobId j) override {
+    const int64_t k = key(now, e, j);
+    return {k, k == kLast ? 0 : -e.pace(now, j) * weight(now, j)};
+  }
+
+ private:
+  int64_t weight(const View& now, JobId j) const { return service_ ? now.shape(j).total_gpus : 1; }
+  bool service_;
+};
+
+}  // namespace
+
+std::unique_ptr<Order> make_srtf(const PolicyInput&) { return std::make_unique<Remaining>(false); }
+std::unique_ptr<Order> make_srsf(const PolicyInput&) { return std::make_unique<Remaining>(true); }
+
+}  // namespace muster
