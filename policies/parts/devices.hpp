@@ -23,6 +23,7 @@ class DevicePicker {
  public:
   DevicePicker(const Topology& t, Devices how) : topology_(t), how_(how) {}
   Devices how() const { return how_; }
+  void set(Devices how) { how_ = how; }
   void pick(NodeId n, std::span<uint64_t> free, uint32_t k, std::span<uint64_t> chosen) const;
   /// The same inside the domain `d` of `level`, at or below the node.
   void pick_inside(size_t level, uint32_t d, std::span<uint64_t> free, uint32_t k, std::span<uint64_t> chosen) const;

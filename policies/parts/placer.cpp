@@ -87,8 +87,10 @@ Reason Placer::why(const View& now, const Plan& plan, JobId j) {
   const Ask& a = ask(now, now.job(j).shape);
   if (plan.index().free_now_gpus() < int64_t(a.least_gpus) || plan.index().free_now_milli() < a.least_milli) return Reason::no_gpus;
   const Shape& s = now.shape(j);
-  if (!a.limited && !a.typed && !s.apart && a.required == kNone) return Reason::fragmented;
-  if (find(now, plan, j, {kAllWishes, kAllKinds, true, true}).empty()) return Reason::fragmented;
+  const bool wishes = a.limited || a.typed || s.apart || a.required != kNone;
+  if (!wishes && s.groups.size() == 1) return Reason::fragmented;
+  limit_ = false;
+  if (find(now, plan, j, {kAllWishes, kAllKinds, true, true}).empty()) return limit_ ? Reason::search_limit : Reason::fragmented;
   if (a.required != kNone && find(now, plan, j, {kAllWishes, kAllKinds, false, true}).empty()) return Reason::level;
   if (s.apart && find(now, plan, j, {kAllWishes, kAllKinds, true, false}).empty()) return Reason::apart;
   if (a.typed)
@@ -304,7 +306,7 @@ bool Placer::place_within(const Request& t, bool one_node) {
   chosen_.clear();
   out_.clear();
   if (strict && chooses() && s.nodes != Nodes::whole && !one_node && !restricted()) {
-    if (!choose(t.now, t.job, t.now.job(t.job).shape, s, a, t.most)) return false;
+    if (!choose(t.now, t.job, t.now.job(t.job).shape, s, a, t.most)) return search(t);
     emit();
     return true;
   }
@@ -338,7 +340,7 @@ bool Placer::place_within(const Request& t, bool one_node) {
     for (uint32_t i = 0; i < s.groups.size(); i++) {
       const TaskGroup& g = s.groups[i];
       const Want w = relaxed(a.groups[i], t.relax);
-      if (!place_group(t.now, t.job, g, i, w, t.most ? g.max_tasks : g.min_tasks, s.nodes == Nodes::each)) return false;
+      if (!place_group(t.now, t.job, g, i, w, t.most ? g.max_tasks : g.min_tasks, s.nodes == Nodes::each)) return search(t);
     }
   }
   emit();

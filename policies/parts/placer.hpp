@@ -16,6 +16,8 @@ namespace muster {
 /// - Nodes::one: all tasks on the first node in order that holds them. Nodes::any: group by group, task by task, each on the node that is
 ///   then first in order. Nodes::each: the same, but no node is used twice. Nodes::whole: wholly free nodes, lowest index first whatever
 ///   the placer, the last one filled in part.
+/// - Unequal tasks that do not fit in that order are searched for, larger ones first: exactly up to 8 sizes or 32 tasks (and 300,000
+///   steps), else for 100,000 steps. A job that waits only because that did not decide it has the reason search_limit.
 /// - A job that can shrink gets its maximum, or if that does not fit its minimum.
 /// - Tasks that want nothing at all go to the lowest node that takes work.
 /// Cost follows the nodes used and the number of different free counts, never the number of nodes.
@@ -46,7 +48,7 @@ class Placer {
   /// are looked at. True when that cannot be told.
   bool may_fit(const View& now, const Plan& plan, ShapeId s, std::span<const NodeId> gave_back, Relax relax);
   /// Which GPUs inside a node, instead of the placer's own choice.
-  void set_devices(Devices how) { devices_ = DevicePicker(topology_, how); }
+  void set_devices(Devices how) { devices_.set(how); }
 
  protected:
   /// A node and how many of its GPUs are free. kNone: no node.
@@ -161,6 +163,7 @@ class Placer {
   bool place_below(const Request& t, size_t level);
   bool place_within(const Request& t, bool one_node);
   bool place_one(const Request& t, NodeId n);
+  bool search(const Request& t);
   bool restricted() const { return lo_ != index_->begin() || hi_ != index_->end(); }
   bool place_whole(const Shape& s, const Want& w);
   Want relaxed(const Want& w, Relax r) const;
@@ -182,6 +185,7 @@ class Placer {
   size_t inside_level_ = 0;       // GPUs are taken inside this domain alone, unless it is kNone
   uint32_t inside_ = kNone;
   uint32_t apart_ = 0;            // anti-affinity of the job at hand
+  bool limit_ = false;            // a search for unequal tasks came to its limit
   std::vector<std::pair<int64_t, uint32_t>> domains_;
   std::vector<uint64_t> picked_;
   const Cluster* cluster_ = nullptr;
