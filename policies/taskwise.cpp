@@ -75,6 +75,9 @@ class Taskwise final : public Policy {
 
 std::unique_ptr<Policy> make_taskwise(const PolicyInput& in) {
   in.parameters.only({});
+  for (const Shape& s : in.workload.shapes)
+    for (const TaskGroup& g : s.groups)
+      if (g.gpu_milli()) throw InputError("policy taskwise: tasks have whole GPUs, the trace asks for parts of one");
   return std::make_unique<Taskwise>();
 }
 
