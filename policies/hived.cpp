@@ -1,6 +1,7 @@
 // HiveD: virtual clusters own cells of the topology, gangs run in them or, opportunistically, anywhere.
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "parts/hived_queue.hpp"
 #include "parts/hived_topology.hpp"
@@ -39,7 +40,7 @@ class HivedPolicy final : public Policy {
         queue_(in.workload.jobs.size(), hived_.forest.vcs().size()),
         group_(in.workload.jobs.size(), -1) {
     const Config& c = in.parameters;
-    static constexpr std::array<std::string_view, 8> kKnown = {"cells",   "vc",    "order",           "estimate",
+    static constexpr std::array<std::string_view, 9> kKnown = {"cells",   "vc",    "order",           "estimate",
                                                                "blocked", "grace", "lazy_preemption", "notes"};
     c.only(kKnown);
     const auto text = [&](std::string_view key, std::string_view fallback) { return c.find(key) ? c.find(key)->as_text() : fallback; };
@@ -56,7 +57,7 @@ class HivedPolicy final : public Policy {
     estimate_ = make_estimate(text("estimate", "trace"), in);
     cpu_only_ = make_placer("first", in.topology, in.seed);
     const Names& names = by_tenant_ ? in.workload.tenants : in.workload.queues;
-    for (uint32_t i = 0; i < names.size(); i++) vc_of_name_.push_back(hived_.forest.find_vc(names[i]));
+    for (uint32_t i = 0; i < names.size(); i++) doors_.push_back(door(names[i], c.find("queues")));
     most_gpus_ = in.topology.most_gpus();
   }
 
@@ -88,6 +89,40 @@ class HivedPolicy final : public Policy {
   }
 
  private:
+  /// Where jobs of a queue, or of a tenant, come in.
+  struct Door {
+    int32_t vc = -1;
+    std::string pinned;
+    std::optional<int32_t> priority;  // of all its jobs
+    bool lazy = false;
+  };
+
+  /// A queue is the virtual cluster of its name, unless `queues` says what it is.
+  Door door(std::string_view name, const Config* queues) const {
+    Door d;
+    d.vc = hived_.forest.find_vc(name);
+    d.lazy = lazy_;
+    const Config* c = queues ? queues->find(name) : nullptr;
+    if (!c) return d;
+    static constexpr std::array<std::string_view, 4> kKnown = {"vc", "pinned", "priority", "lazy_preemption"};
+    c->only(kKnown);
+    if (const Config* vc = c->find("vc")) {
+      d.vc = hived_.forest.find_vc(vc->as_text());
+      if (d.vc < 0) {
+        const std::vector<std::string_view> known(hived_.forest.vcs().begin(), hived_.forest.vcs().end());
+        const std::string nearest = nearest_name(vc->as_text(), known);
+        throw InputError(place(vc) + "no virtual cluster is called " + vc->value + (nearest.empty() ? "" : "; did you mean " + nearest + "?"));
+      }
+    }
+    if (const Config* p = c->find("pinned")) {
+      d.pinned = p->as_text();
+      if (hived_.forest.pinned_tree(d.vc, d.pinned) < 0) throw InputError(place(p) + "the virtual cluster has no pinned cell " + d.pinned);
+    }
+    if (const Config* p = c->find("priority")) d.priority = int32_t(p->as_integer(-1, 1000));
+    if (const Config* l = c->find("lazy_preemption")) d.lazy = l->as_boolean();
+    return d;
+  }
+
   /// Pods of a shape, smallest first, and whose task group each is of.
   struct Pods {
     struct Pod {
@@ -126,13 +161,15 @@ class HivedPolicy final : public Policy {
     return pods_[s];
   }
 
-  HivedRequest request(const View& now, JobId j, int32_t vc, int32_t priority) {
+  HivedRequest request(const View& now, JobId j, uint32_t door, int32_t priority) {
     HivedRequest r;
-    r.vc = vc, r.priority = priority;
+    r.vc = doors_[door].vc, r.priority = priority;
     r.members = pods(now, j).members;
     const Shape& s = now.shape(j);
-    if (s.groups[0].gpu_types.size() == 1) r.leaf_type = s.groups[0].gpu_types[0];
-    r.lazy_preemption = lazy_;
+    if (const auto& types = s.groups[0].gpu_types; types.size() == 1) r.leaf_type = types[0];
+    const Door& d = doors_[door];
+    r.pinned = d.pinned;
+    r.lazy_preemption = d.lazy;
     return r;
   }
 
@@ -142,12 +179,13 @@ class HivedPolicy final : public Policy {
       cpu_waiting_.push_back(j);
       return;
     }
-    const int32_t vc = vc_of_name_[by_tenant_ ? now.job(j).tenant : now.job(j).queue];
-    const int32_t priority = std::max(now.priority(j), kOpportunistic);
+    const uint32_t door = by_tenant_ ? now.job(j).tenant : now.job(j).queue;
+    const Door& d = doors_[door];
+    const int32_t priority = std::max(d.priority ? *d.priority : now.priority(j), kOpportunistic);
     bool fresh = false;
-    const uint32_t c = queue_.class_for(vc < 0 ? int32_t(hived_.forest.vcs().size()) : vc, priority, now.job(j).shape, [&] {
+    const uint32_t c = queue_.class_for(door, d.vc, priority, now.job(j).shape, [&] {
       fresh = true;
-      return request(now, j, vc, priority);
+      return request(now, j, door, priority);
     });
     if (fresh) {
       const HivedRequest& r = queue_[c].request;
@@ -269,6 +307,8 @@ class HivedPolicy final : public Policy {
       enter(now, plan, weaker);
     }
     if (a.why != HivedWait::none) {
+      // With all cells healthy, what a virtual cluster has room for can be bound: that is the guarantee.
+      if (a.why == HivedWait::no_physical_mapping && hived_.forest.totals().bad == 0) plan.note("hived_violation", {{"job", int64_t(j), {}}});
       queue_.fail(c, a.why);
       plan.reason(j, reason(plan, cls));
       if (stop_) queue_.block(cls.bucket);
@@ -312,6 +352,7 @@ class HivedPolicy final : public Policy {
     }
     group_[j] = group;
     plan.start(j, out_);
+    if (notes_ && cls.request.priority < 0) plan.note("hived_opportunistic", {{"job", int64_t(j), {}}});
     queue_.erase(j);
     for (const int32_t g : hived_.lazied) {
       freed(hived_.group(g).vc);
@@ -419,7 +460,7 @@ class HivedPolicy final : public Policy {
   const Topology& topology_;
   HivedQueue queue_;
   std::vector<int32_t> group_;  // by job: its group, or -1
-  std::vector<int32_t> vc_of_name_;
+  std::vector<Door> doors_;         // by queue or tenant
   std::unique_ptr<Order> order_;
   std::unique_ptr<Estimate> estimate_;
   std::unique_ptr<Placer> cpu_only_;
@@ -443,7 +484,8 @@ std::unique_ptr<Policy> make_hived(const PolicyInput& in) { return std::make_uni
 
 std::vector<Parameter> hived_parameters() {
   std::vector<Parameter> all = {{"cells", "", "virtual clusters and their cells: HiveD's configuration, as a file or an object", {}},
-                                {"vc", "queue", "what a job's virtual cluster is told by", {"queue", "tenant"}}};
+                                {"vc", "queue", "what a job's virtual cluster is told by", {"queue", "tenant"}},
+                                {"queues", "", "queues (or tenants) that are not the virtual cluster of their name: NAME: {vc, pinned, priority, lazy_preemption}", {}}};
   all.push_back(slot_parameter("order", "fifo", "who is tried first; ties: earlier submit, then trace order", orders()));
   all.push_back({"blocked", "skip", "whether a job that waits holds back those behind it in its virtual cluster", {"skip", "stop"}});
   all.push_back({"grace", "0s", "notice that victims get; the cells are reserved meanwhile", {}});

@@ -21,7 +21,7 @@ constexpr Slot kSlots[] = {
     {"place", "pack", "which nodes a job gets", placers},
     {"blocked", "stop", "what becomes of the queue when a job does not fit", blocked_choices},
     {"preempt", "none", "who makes way for whom", preemptions},
-    {"estimate", "trace", "run times that orders look at", estimates},
+    {"estimate", "trace", "run times that orders and reservations look at", estimates},
 };
 
 /// The part that the configuration names for a slot, or the fallback.
@@ -74,19 +74,24 @@ std::unique_ptr<Policy> make_list(const PolicyInput& in) {
   const PartInfo &order = part("order"), &estimate = part("estimate"), &blocked = part("blocked"), &preempt = part("preempt");
   if (estimate.needs_oracle && !order.needs_estimate && !blocked.needs_estimate) {
     std::string who;
-    for (const PartInfo& p : orders())
-      if (p.needs_estimate) who += (who.empty() ? "" : ", ") + std::string(p.name);
+    for (const auto& [slot, all] : {std::pair{"order", orders()}, std::pair{"blocked", blocked_choices()}}) {
+      who += (who.empty() ? "" : "; ") + std::string(slot);
+      std::string_view between = " ";
+      for (const PartInfo& p : all)
+        if (p.needs_estimate) who += std::string(between) + std::string(p.name), between = ", ";
+    }
     throw InputError(place(c.find("estimate")) + "estimate " + std::string(estimate.name) + " with order " + std::string(order.name) +
-                     ": no part looks at run times (orders that do: " + who + ")");
+                     ": no part looks at run times (those that do: " + who + ")");
   }
   const std::vector<Job>& jobs = in.workload.jobs;
-  if (order.needs_estimate && estimate.name == "trace" && !jobs.empty() &&
+  if ((order.needs_estimate || blocked.needs_estimate) && estimate.name == "trace" && !jobs.empty() &&
       std::all_of(jobs.begin(), jobs.end(), [](const Job& j) { return j.estimate == kNever; }))
-    throw InputError("order " + std::string(order.name) + " with estimate " + std::string(estimate.name) +
+    throw InputError((order.needs_estimate ? "order " + std::string(order.name) : "blocked " + std::string(blocked.name)) +
+                     " with estimate " + std::string(estimate.name) +
                      ": no job of the trace states an estimate (estimate exact uses true run times)");
   ListParts parts;
   parts.jobs = jobs.size();
-  parts.parameters = &c;
+  parts.input = &in;
   parts.order = make_order(order.name, in);
   parts.estimate = make_estimate(estimate.name, in);
   parts.placer = make_placer(part("place").name, in);

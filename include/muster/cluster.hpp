@@ -160,6 +160,8 @@ class Cluster {
   void set_down(NodeId n, bool on) { set_flag(n, 4, on); }
   void set_removed(NodeId n, bool on);
   void set_geometry(GpuId g, uint8_t starts);
+  /// Makes node `n` what it is in `from`, a cluster of the same topology; without `held` as if nobody held or drained anything there.
+  void copy(NodeId n, const Cluster& from, bool held);
   GpuId gpu_of(const Piece& p) const { return topology_.first_gpu(p.node) + p.gpu(); }
 
  private:
@@ -169,7 +171,9 @@ class Cluster {
   struct Others {
     int64_t free[kMaxKinds] = {}, draining[kMaxKinds] = {};
   };
-  void set_flag(NodeId n, uint8_t flag, bool on);
+  void set_flags(NodeId n, uint8_t flags);
+  void set_flag(NodeId n, uint8_t flag, bool on) { set_flags(n, uint8_t(on ? cordoned_[n] | flag : cordoned_[n] & ~flag)); }
+  Others empty_node(NodeId n) const;
   Word& at(NodeId n, unsigned w) { return words_[word_first_[n] + w]; }
   const Word& at(NodeId n, unsigned w) const { return words_[word_first_[n] + w]; }
   uint32_t slot(GpuId g);

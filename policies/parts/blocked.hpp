@@ -8,7 +8,7 @@ namespace muster {
 /// What `list` is composed of, as its forms get it.
 struct ListParts {
   size_t jobs = 0;                     ///< of the run
-  const Config* parameters = nullptr;  ///< good while the form is made
+  const PolicyInput* input = nullptr;  ///< good while the form is made
   std::unique_ptr<Order> order;
   std::unique_ptr<Estimate> estimate;
   std::unique_ptr<Placer> placer;
@@ -21,5 +21,13 @@ std::unique_ptr<Policy> make_blocked(std::string_view name, ListParts parts);
 std::unique_ptr<Policy> make_stop(ListParts p);
 std::unique_ptr<Policy> make_skip(ListParts p);
 std::unique_ptr<Policy> make_drop(ListParts p);
+std::unique_ptr<Policy> make_easy(ListParts p);
+std::unique_ptr<Policy> make_conservative(ListParts p);
+std::unique_ptr<Policy> make_hybrid(ListParts p);
+
+/// The form of easy, conservative and hybrid: at most `depth` reservations at a time.
+std::unique_ptr<Policy> make_reserve(ListParts p, size_t depth);
+/// Whether reservations hold counts of GPUs alone: parameter `reserve`.
+bool reserves_counts(const ListParts& p);
 
 }  // namespace muster

@@ -55,6 +55,7 @@ struct CellForest::Builder {
   int32_t grow(size_t n) {
     if (f.cells_.size() + n > 50'000'000) throw InputError("more than 50,000,000 cells");
     f.cells_.resize(f.cells_.size() + n);
+    f.infos_.resize(f.cells_.size());
     return int32_t(f.cells_.size() - n);
   }
 
@@ -62,7 +63,7 @@ struct CellForest::Builder {
   void physical(int32_t id, Chain& chain, int32_t chain_id, const HivedConfig::Cell* given, int32_t node) {
     const int32_t level = f.cells_[size_t(id)].level;
     chain.full[size_t(level)].push_back(id);
-    Cell& c = f.cells_[size_t(id)];
+    CellInfo& c = f.infos_[size_t(id)];
     c.tree = chain_id;
     c.name = given ? name(given->address) : -1;
     if (given && !given->pinned.empty()) {
@@ -91,12 +92,13 @@ struct CellForest::Builder {
     }
     const HivedConfig::Type& t = *type(chain.types[size_t(level)]);
     const auto n = given && !given->children.empty() ? int32_t(given->children.size()) : t.count;
-    const int32_t base = (level == chain.node_level ? 0 : c.number) * t.count;
+    const int32_t base = (level == chain.node_level ? 0 : f.infos_[size_t(id)].number) * t.count;
     const int32_t first = grow(size_t(n));
     f.cells_[size_t(id)].first = first, f.cells_[size_t(id)].children = n;
     for (int32_t j = 0; j < n; j++) {
       Cell& child = f.cells_[size_t(first + j)];
-      child.parent = id, child.level = level - 1, child.number = base + j, child.root = f.cells_[size_t(id)].root;
+      child.parent = id, child.level = level - 1, child.root = f.cells_[size_t(id)].root;
+      f.infos_[size_t(first + j)].number = base + j;
     }
     int32_t leaves = 0;
     for (int32_t j = 0; j < n; j++) {
@@ -104,7 +106,7 @@ struct CellForest::Builder {
       leaves += f.cells_[size_t(first + j)].leaves;
     }
     f.cells_[size_t(id)].leaves = leaves;
-    if (level > chain.node_level) f.cells_[size_t(id)].node = f.cells_[size_t(first)].node;
+    if (level > chain.node_level) f.infos_[size_t(id)].node = f.infos_[size_t(first)].node;
   }
 
   void physical_cells() {
@@ -128,15 +130,16 @@ struct CellForest::Builder {
       }
       const int32_t id = grow(1);
       Cell& c = f.cells_[size_t(id)];
-      c.level = f.chains_[size_t(it->second)].top, c.number = int32_t(i), c.root = id;
+      c.level = f.chains_[size_t(it->second)].top, c.root = id;
+      f.infos_[size_t(id)].number = int32_t(i);
       physical(id, f.chains_[size_t(it->second)], it->second, &given, -1);
     }
   }
 
   void virtual_cell(int32_t id, VirtualTree& tree, int32_t tree_id, const Chain& chain) {
-    Cell& c = f.cells_[size_t(id)];
-    c.is_physical = false, c.tree = tree_id;
-    const int32_t level = c.level, number = c.parent == kNoCell ? 0 : c.number, root = c.root;
+    const Cell& c = f.cells_[size_t(id)];
+    f.infos_[size_t(id)].is_physical = false, f.infos_[size_t(id)].tree = tree_id;
+    const int32_t level = c.level, number = c.parent == kNoCell ? 0 : f.infos_[size_t(id)].number, root = c.root;
     tree.full[size_t(level)].push_back(id);
     if (level == 1) return;
     const int32_t n = type(chain.types[size_t(level)])->count;
@@ -145,7 +148,8 @@ struct CellForest::Builder {
     int32_t leaves = 0;
     for (int32_t j = 0; j < n; j++) {
       Cell& child = f.cells_[size_t(first + j)];
-      child.parent = id, child.level = level - 1, child.number = number * n + j, child.root = root;
+      child.parent = id, child.level = level - 1, child.root = root;
+      f.infos_[size_t(first + j)].number = number * n + j;
     }
     for (int32_t j = 0; j < n; j++) {
       virtual_cell(first + j, tree, tree_id, chain);
@@ -159,7 +163,8 @@ struct CellForest::Builder {
     if (tree.top() < level) tree.full.resize(size_t(level) + 1), tree.roots.resize(size_t(level) + 1);
     const int32_t id = grow(1);
     Cell& c = f.cells_[size_t(id)];
-    c.level = level, c.number = number, c.root = id;
+    c.level = level, c.root = id;
+    f.infos_[size_t(id)].number = number;
     tree.roots[size_t(level)].push_back(id);
     virtual_cell(id, tree, tree_id, f.chains_[size_t(tree.chain)]);
   }
@@ -194,7 +199,7 @@ struct CellForest::Builder {
           throw InputError(at(p.where) + "pinned cell " + p.id + " belongs to " + owner[p.id] + " already");
         f.trees_.push_back({});
         VirtualTree& tree = f.trees_.back();
-        tree.vc = int32_t(v), tree.chain = f.cells_[size_t(it->second)].tree, tree.pinned = p.id, tree.pinned_cell = it->second;
+        tree.vc = int32_t(v), tree.chain = f.infos_[size_t(it->second)].tree, tree.pinned = p.id, tree.pinned_cell = it->second;
         virtual_root(int32_t(f.trees_.size()) - 1, f.cells_[size_t(it->second)].level, number++);
       }
     }
@@ -223,13 +228,13 @@ struct CellForest::Builder {
       c.kids.assign(n, 0), c.all_free.assign(n, 0), c.left.assign(n, 0), c.doomed_cells.assign(n, 0);
       c.has_quota.assign(f.vcs_.size(), false);
       for (size_t l = 1; l < n; l++) c.kids[l] = f.cells_[size_t(c.full[l][0])].children;
-      for (size_t l = 0; l < n; l++) c.free.emplace_back(&Cell::place), c.bad_free.emplace_back(&Cell::bad_place);
+      for (size_t l = 0; l < n; l++) c.free.emplace_back(f.place_), c.bad_free.emplace_back(f.bad_place_);
       c.left[n - 1] = int32_t(c.full[n - 1].size());
       for (size_t l = n - 2; l >= 1; l--) c.left[l] = c.left[l + 1] * c.kids[l + 1];
       for (size_t v = 0; v < f.vcs_.size(); v++) {
         c.vc_free.emplace_back(n, 0);
         c.doomed.emplace_back();
-        for (size_t l = 0; l < n; l++) c.doomed.back().emplace_back(&Cell::doomed_place);
+        for (size_t l = 0; l < n; l++) c.doomed.back().emplace_back(f.doomed_place_);
       }
     }
     for (VirtualTree& t : f.trees_) {
@@ -256,11 +261,13 @@ CellForest::CellForest(const HivedConfig& config) {
   Builder b{config, *this, {}, {}, {}};
   if (config.cells.empty()) throw InputError("a cluster has at least one physical cell");
   b.physical_cells();
+  first_virtual_ = int32_t(cells_.size());
   b.virtual_clusters();
+  for (std::vector<int32_t>* places : {&place_, &bad_place_, &doomed_place_}) places->assign(cells_.size(), -1);
   b.counts();
   b.check_quotas();
   for (Chain& c : chains_)
-    for (const int32_t top : c.full[size_t(c.top)]) c.free[size_t(c.top)].push(journal_, cells_, top);
+    for (const int32_t top : c.full[size_t(c.top)]) c.free[size_t(c.top)].push(journal_, top);
   for (VirtualTree& t : trees_) {
     if (t.pinned_cell == kNoCell) continue;
     take_root(t.pinned_cell, t.vc, false);
@@ -290,28 +297,28 @@ int32_t CellForest::pinned_tree(int32_t vc, std::string_view id) const {
 }
 
 std::string CellForest::address(int32_t c) const {
-  const Cell& x = cells_[size_t(c)];
+  const CellInfo& x = infos_[size_t(c)];
   const std::string own = x.name >= 0 ? names_[size_t(x.name)] : std::to_string(x.number);
-  if (x.parent != kNoCell) return address(x.parent) + "/" + own;
+  if (const int32_t p = cells_[size_t(c)].parent; p != kNoCell) return address(p) + "/" + own;
   return x.is_physical ? own : vcs_[size_t(trees_[size_t(x.tree)].vc)] + "/" + own;
 }
 
 int32_t CellForest::leaf_index(int32_t leaf) const {
-  const Cell& x = cells_[size_t(leaf)];
+  const CellInfo& x = infos_[size_t(leaf)];
   return x.name >= 0 ? int32_t(std::stol(names_[size_t(x.name)])) : x.number;
 }
 
 const Chain& CellForest::chain_of(int32_t c) const {
-  const Cell& x = cells_[size_t(c)];
+  const CellInfo& x = infos_[size_t(c)];
   return chains_[size_t(x.is_physical ? x.tree : trees_[size_t(x.tree)].chain)];
 }
 
 const std::string& CellForest::type(int32_t c) const { return chain_of(c).types[size_t(cells_[size_t(c)].level)]; }
 
-void CellList::put_in_front(Journal& j, std::vector<Cell>& cells, const std::vector<int32_t>& some) {
+void CellList::put_in_front(Journal& j, const std::vector<int32_t>& some) {
   std::vector<int32_t> all = some;
   for (int32_t i = 0; i < size_; i++) all.push_back(cells_[size_t(i)]);
-  for (size_t i = 0; i < all.size(); i++) put(j, cells, int32_t(i), all[i]);
+  for (size_t i = 0; i < all.size(); i++) put(j, int32_t(i), all[i]);
   j.set(size_, int32_t(all.size()));
 }
 

@@ -2,10 +2,12 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "parts/hived_config.hpp"
 #include "parts/journal.hpp"
+#include "parts/large_pages.hpp"
 
 namespace muster {
 
@@ -14,25 +16,33 @@ class NodeView;
 inline constexpr int32_t kNoCell = -1;
 inline constexpr int32_t kFreePriority = -2;  ///< of a cell that nobody uses
 inline constexpr int32_t kOpportunistic = -1;
+inline constexpr int32_t kMostLevels = 66;
 
-/// A physical or a virtual cell. The upper half never changes after start-up, the lower half only through the journal.
-struct Cell {
+/// A physical or a virtual cell: what decisions look at, in one cache line. The upper half never changes after start-up, the lower half
+/// only through the journal.
+struct alignas(64) Cell {
   int32_t parent = kNoCell, first = kNoCell, children = 0;  ///< children are numbered in a row
   int32_t level = 1, leaves = 1;
-  int32_t tree = 0;              ///< physical: its chain; virtual: its VirtualTree
   int32_t root = kNoCell;        ///< top of its tree: for a virtual cell the preassigned one
-  int32_t number = 0;            ///< default part of its address
-  int32_t name = -1;             ///< given part of its address
-  int32_t node = -1;             ///< physical: its first node
   int32_t view = -1, slot = -1;  ///< where a NodeView has it as a node
-  bool is_physical = true, pinned = false;
 
-  int32_t bound = kNoCell;                                        ///< the virtual cell of a physical one, and the other way round
+  int32_t bound = kNoCell;  ///< the virtual cell of a physical one, and the other way round
   int32_t priority = kFreePriority, used = 0, opportunistic = 0;  ///< highest of its leaves; leaves in use, and of these at priority -1
-  int32_t uses = -1;                                              ///< leaves in use by priority: head of a list
-  int32_t split = 0, bad = 0;                                     ///< of physical cells
-  int32_t place = -1, bad_place = -1, doomed_place = -1;          ///< in the free list, among its bad cells, in a list of doomed cells
-  int32_t state = 0, user = -1, reserver = -1;                    ///< of physical leaves: LeafState and groups
+  int32_t uses = -1;        ///< leaves in use at lower priorities: head of a list
+  int32_t user = -1;        ///< group on a physical leaf
+  int32_t state = 0;        ///< of a physical leaf: LeafState; of a larger physical cell: whether it is split
+  int32_t bad = 0;          ///< of a physical cell
+  bool split() const { return level > 1 && state != 0; }
+};
+
+/// What is seldom asked of a cell.
+struct CellInfo {
+  int32_t tree = 0;       ///< physical: its chain; virtual: its VirtualTree
+  int32_t number = 0;     ///< default part of its address
+  int32_t name = -1;      ///< given part of its address
+  int32_t node = -1;      ///< physical: its first node
+  int32_t reserver = -1;  ///< group that has a physical leaf reserved
+  bool is_physical = true, pinned = false;
 };
 
 enum class LeafState : int32_t { free, used, reserving, reserved };
@@ -40,34 +50,35 @@ enum class LeafState : int32_t { free, used, reserving, reserved };
 /// Cells in an order that decides ties: new ones at the end; the last one moves into the place of one taken out.
 class CellList {
  public:
-  explicit CellList(int32_t Cell::*place) : place_(place) {}
+  /// `places`: by cell, where it is in the list; lists that share one never hold the same cell.
+  explicit CellList(std::vector<int32_t>& places) : places_(&places) {}
   int32_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   int32_t operator[](int32_t i) const { return cells_[size_t(i)]; }
-  bool has(const std::vector<Cell>& cells, int32_t c) const {
-    const int32_t at = cells[size_t(c)].*place_;
+  bool has(int32_t c) const {
+    const int32_t at = (*places_)[size_t(c)];
     return at >= 0 && at < size_ && cells_[size_t(at)] == c;
   }
-  void push(Journal& j, std::vector<Cell>& cells, int32_t c) {
-    put(j, cells, size_, c);
+  void push(Journal& j, int32_t c) {
+    put(j, size_, c);
     j.set(size_, size_ + 1);
   }
-  void drop(Journal& j, std::vector<Cell>& cells, int32_t c) {
-    if (!has(cells, c)) return;
-    const int32_t at = cells[size_t(c)].*place_, last = cells_[size_t(size_ - 1)];
+  void drop(Journal& j, int32_t c) {
+    if (!has(c)) return;
+    const int32_t at = (*places_)[size_t(c)], last = cells_[size_t(size_ - 1)];
     j.set(size_, size_ - 1);
-    if (last != c) put(j, cells, at, last);
+    if (last != c) put(j, at, last);
   }
   void clear(Journal& j) { j.set(size_, 0); }
-  void put_in_front(Journal& j, std::vector<Cell>& cells, const std::vector<int32_t>& some);
+  void put_in_front(Journal& j, const std::vector<int32_t>& some);
 
  private:
-  void put(Journal& j, std::vector<Cell>& cells, int32_t at, int32_t c) {
+  void put(Journal& j, int32_t at, int32_t c) {
     if (size_t(at) == cells_.size()) cells_.push_back(kNoCell);
     j.set(cells_[size_t(at)], c);
-    j.set(cells[size_t(c)].*place_, at);
+    j.set((*places_)[size_t(c)], at);
   }
-  int32_t Cell::*place_;
+  std::vector<int32_t>* places_;
   int32_t size_ = 0;
   std::deque<int32_t> cells_;
 };
@@ -121,8 +132,9 @@ class CellForest {
   CellForest(const CellForest&) = delete;
   CellForest& operator=(const CellForest&) = delete;
 
-  const std::vector<Cell>& cells() const { return cells_; }
+  std::span<const Cell> cells() const { return cells_; }
   const Cell& operator[](int32_t c) const { return cells_[size_t(c)]; }
+  const CellInfo& info(int32_t c) const { return infos_[size_t(c)]; }
   const std::deque<Chain>& chains() const { return chains_; }
   const std::deque<VirtualTree>& trees() const { return trees_; }
   const std::vector<std::string>& vcs() const { return vcs_; }
@@ -144,7 +156,14 @@ class CellForest {
   bool single_node(int32_t c) const { return cells_[size_t(c)].level <= chain_of(c).node_level; }
   const Chain& chain_of(int32_t c) const;
   /// Used leaves of priorities >= q.
-  int32_t used_from(int32_t c, int32_t q) const { return count_from(cells_[size_t(c)].uses, q); }
+  int32_t used_from(int32_t c, int32_t q) const { return used_from(cells_[size_t(c)].priority, cells_[size_t(c)].used, cells_[size_t(c)].uses, q); }
+  int32_t used_from(int32_t priority, int32_t used, int32_t lower, int32_t q) const {
+    if (priority < q) return 0;
+    int32_t n = used;
+    for (int32_t u = lower; u >= 0; u = pool_[size_t(u)].next)
+      if (pool_[size_t(u)].priority < q) n -= pool_[size_t(u)].count;
+    return n;
+  }
   bool is_free(int32_t c) const;
 
   // ---- free lists
@@ -155,10 +174,15 @@ class CellForest {
   // ---- leaves
   /// Leaf `x` works for virtual leaf `v`, or (kNoCell) opportunistically. False: not safe.
   bool take_leaf(int32_t x, int32_t v, int32_t priority, int32_t vc);
-  void give_leaf(int32_t x, int32_t vc);
+  void give_leaf(int32_t x, int32_t vc) { give_leaves({&x, 1}, vc); }
+  /// The same for leaves one after the other, at the cost of their cells and not of their number.
+  void give_leaves(std::span<const int32_t> leaves, int32_t vc);
+  /// take_leaf() in two steps: binds the leaf at once, and counts it with others of its root when told to.
+  bool bind_leaf(int32_t x, int32_t v, int32_t vc);
+  void count_leaves(std::span<const int32_t> leaves, int32_t priority, int32_t by);
   void set_state(int32_t x, LeafState s) { journal_.set(cells_[size_t(x)].state, int32_t(s)); }
   void set_user(int32_t x, int32_t group) { journal_.set(cells_[size_t(x)].user, group); }
-  void set_reserver(int32_t x, int32_t group) { journal_.set(cells_[size_t(x)].reserver, group); }
+  void set_reserver(int32_t x, int32_t group) { journal_.set(infos_[size_t(x)].reserver, group); }
 
   // ---- health
   void hurt(int32_t x);
@@ -170,13 +194,7 @@ class CellForest {
   Journal& journal() { return journal_; }
   std::vector<std::unique_ptr<NodeView>>& views() { return views_; }
   Cell& edit(int32_t c) { return cells_[size_t(c)]; }
-  std::vector<Cell>& edit_cells() { return cells_; }
   Chain& edit_chain(int32_t c) { return chains_[size_t(c)]; }
-  int32_t count_from(int32_t uses, int32_t q) const {
-    int32_t n = 0;
-    for (; uses >= 0 && pool_[size_t(uses)].priority >= q; uses = pool_[size_t(uses)].next) n += pool_[size_t(uses)].count;
-    return n;
-  }
   /// Leaves by what becomes of them.
   struct Totals {
     int64_t free = 0, free_nodes = 0;  ///< in the free lists; of these in cells of a node or more
@@ -193,11 +211,13 @@ class CellForest {
 
  private:
   struct Use {
-    int32_t priority = 0, count = 0, next = -1;
+    int32_t priority = 0, count = 0, next = -1, spare = 0;
   };
   struct Builder;
-  void count(int32_t c, int32_t priority, int32_t by);
-  void count_use(int32_t& head, int32_t priority, int32_t by);
+  void count_one(int32_t c, int32_t priority, int32_t by);
+  void count_lower(int32_t& head, int32_t priority, int32_t by);
+  void drop_lower(int32_t& at);
+  void tally(int32_t& priority, int32_t& used, int32_t& lower, int32_t p, int32_t by);
   int32_t take_out(int32_t c);
   int32_t give_back(int32_t c);
   void bind(int32_t x, int32_t v);
@@ -216,7 +236,10 @@ class CellForest {
   }
 
   Journal journal_;
-  std::vector<Cell> cells_;
+  std::vector<Cell, OnLargePages<Cell>> cells_;
+  int32_t first_virtual_ = 0;  // cells from here on are virtual
+  std::vector<CellInfo> infos_;
+  std::vector<int32_t> place_, bad_place_, doomed_place_;  // by cell: in the free list, among the bad free cells, among the doomed
   std::deque<Chain> chains_;
   std::deque<VirtualTree> trees_;
   std::vector<std::string> vcs_, names_;
@@ -227,6 +250,7 @@ class CellForest {
   int32_t pool_free_ = -1, pool_used_ = 0;
   int32_t guaranteed_ = 0, opportunistic_ = 0, bad_leaves_ = 0;  // physical leaves
   std::vector<std::unique_ptr<NodeView>> views_;
+  std::vector<int32_t> virtual_;  // scratch
 };
 
 }  // namespace muster

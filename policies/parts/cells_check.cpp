@@ -8,14 +8,20 @@ namespace muster {
 
 std::string CellForest::check() const {
   const auto wrong = [&](int32_t c, const char* what) {
-    return (cells_[size_t(c)].is_physical ? "physical " : "virtual ") + address(c) + ": " + what;
+    return (infos_[size_t(c)].is_physical ? "physical " : "virtual ") + address(c) + ": " + what;
   };
   bool any_bad = false;
   for (size_t c = 0; c < cells_.size(); c++) {
     const Cell& x = cells_[c];
     const auto id = int32_t(c);
-    if (x.is_physical) any_bad |= x.bad != 0;
+    if (infos_[c].is_physical) any_bad |= x.bad != 0;
     if (x.level > 1) {
+      int32_t lower = 0, last = x.priority;
+      for (int32_t u = x.uses; u >= 0; u = pool_[size_t(u)].next) {
+        if (pool_[size_t(u)].priority >= last || pool_[size_t(u)].count <= 0) return wrong(id, "its counts by priority are in disorder");
+        lower += pool_[size_t(u)].count, last = pool_[size_t(u)].priority;
+      }
+      if (x.used > 0 && lower >= x.used) return wrong(id, "its counts by priority are more than all");
       int32_t used = 0, opportunistic = 0, priority = kFreePriority, bad = 0;
       for (int32_t i = 0; i < x.children; i++) {
         const Cell& k = cells_[size_t(x.first + i)];
@@ -28,10 +34,10 @@ std::string CellForest::check() const {
     if (x.bound == kNoCell) continue;
     const Cell& other = cells_[size_t(x.bound)];
     if (other.bound != id) return wrong(id, "its binding is not mutual");
-    if (!x.is_physical && x.parent != kNoCell &&
+    if (!infos_[c].is_physical && x.parent != kNoCell &&
         (cells_[size_t(x.parent)].bound == kNoCell || cells_[size_t(x.parent)].bound != other.parent))
       return wrong(id, "its parent is not bound to the parent of its physical cell");
-    if (x.is_physical && x.level == 1 && other.priority != kFreePriority && other.priority != x.priority)
+    if (infos_[c].is_physical && x.level == 1 && other.priority != kFreePriority && other.priority != x.priority)
       return wrong(id, "its priority is another one than its virtual leaf's");
   }
   for (const Chain& chain : chains_) {

@@ -1,4 +1,7 @@
 // Free lists, bindings, counts and health: everything that changes a cell.
+#include <algorithm>
+#include <array>
+
 #include "parts/cells.hpp"
 #include "parts/node_view.hpp"
 
@@ -7,8 +10,8 @@ namespace muster {
 bool CellForest::is_free(int32_t c) const {
   for (;; c = cells_[size_t(c)].parent) {
     const Cell& x = cells_[size_t(c)];
-    if (x.bound != kNoCell || x.split) return false;
-    if (x.parent == kNoCell || cells_[size_t(x.parent)].split) return true;
+    if (x.bound != kNoCell || x.split()) return false;
+    if (x.parent == kNoCell || cells_[size_t(x.parent)].split()) return true;
   }
 }
 
@@ -20,8 +23,8 @@ void CellForest::touch(int32_t c) {
 /// A virtual root came into or out of use.
 void CellForest::root_changed(int32_t v) {
   const Cell& x = cells_[size_t(v)];
-  if (x.is_physical || x.parent != kNoCell) return;
-  JournaledSet& unused = trees_[size_t(x.tree)].unused[size_t(x.level)];
+  if (x.parent != kNoCell || v < first_virtual_) return;
+  JournaledSet& unused = trees_[size_t(infos_[size_t(v)].tree)].unused[size_t(x.level)];
   const bool is = x.bound == kNoCell && x.priority == kFreePriority;
   if (is != unused.contains(root_position_[size_t(v)])) {
     if (is) unused.insert(journal_, root_position_[size_t(v)]);
@@ -33,18 +36,18 @@ void CellForest::root_changed(int32_t v) {
 
 /// Takes a free cell out of the free lists, splitting what holds it. Returns the highest level touched.
 int32_t CellForest::take_out(int32_t c) {
-  auto& lists = chains_[size_t(cells_[size_t(c)].tree)].free;
+  auto& lists = chains_[size_t(infos_[size_t(c)].tree)].free;
   for (;;) {
     const int32_t p = cells_[size_t(c)].parent, level = cells_[size_t(c)].level;
-    if (p != kNoCell && !cells_[size_t(p)].split) {
-      for (int32_t i = 0; i < cells_[size_t(p)].children; i++) lists[size_t(level)].push(journal_, cells_, cells_[size_t(p)].first + i);
-      journal_.set(cells_[size_t(p)].split, 1);
+    if (p != kNoCell && !cells_[size_t(p)].split()) {
+      for (int32_t i = 0; i < cells_[size_t(p)].children; i++) lists[size_t(level)].push(journal_, cells_[size_t(p)].first + i);
+      journal_.set(cells_[size_t(p)].state, 1);
       splits++;
       told(CellStep::What::split, p, -1);
-      lists[size_t(level)].drop(journal_, cells_, c);
+      lists[size_t(level)].drop(journal_, c);
       c = p;
     } else {
-      lists[size_t(level)].drop(journal_, cells_, c);
+      lists[size_t(level)].drop(journal_, c);
       return level;
     }
   }
@@ -52,22 +55,22 @@ int32_t CellForest::take_out(int32_t c) {
 
 /// Puts a cell back, merging buddies that are all free. Returns the highest level touched.
 int32_t CellForest::give_back(int32_t c) {
-  auto& lists = chains_[size_t(cells_[size_t(c)].tree)].free;
+  auto& lists = chains_[size_t(infos_[size_t(c)].tree)].free;
   for (;;) {
     const int32_t p = cells_[size_t(c)].parent, level = cells_[size_t(c)].level;
     CellList& list = lists[size_t(level)];
     bool whole = p != kNoCell;
     for (int32_t i = 0; whole && i < cells_[size_t(p)].children; i++) {
       const int32_t buddy = cells_[size_t(p)].first + i;
-      whole = buddy == c || list.has(cells_, buddy);
+      whole = buddy == c || list.has(buddy);
     }
     if (!whole) {
-      list.push(journal_, cells_, c);
+      list.push(journal_, c);
       return level;
     }
     for (int32_t i = 0; i < cells_[size_t(p)].children; i++)
-      if (cells_[size_t(p)].first + i != c) list.drop(journal_, cells_, cells_[size_t(p)].first + i);
-    journal_.set(cells_[size_t(p)].split, 0);
+      if (cells_[size_t(p)].first + i != c) list.drop(journal_, cells_[size_t(p)].first + i);
+    journal_.set(cells_[size_t(p)].state, 0);
     merges++;
     told(CellStep::What::merge, p, -1);
     c = p;
@@ -75,7 +78,7 @@ int32_t CellForest::give_back(int32_t c) {
 }
 
 bool CellForest::take_root(int32_t c, int32_t vc, bool as_doomed) {
-  const int32_t id = cells_[size_t(c)].tree, level = cells_[size_t(c)].level;
+  const int32_t id = infos_[size_t(c)].tree, level = cells_[size_t(c)].level;
   Chain& chain = chains_[size_t(id)];
   bool safe = true;
   const auto less = [&](int32_t l, int32_t n) {
@@ -90,7 +93,7 @@ bool CellForest::take_root(int32_t c, int32_t vc, bool as_doomed) {
   int32_t p = cells_[size_t(c)].parent;
   for (int32_t l = level + 1; l <= up; l++, p = cells_[size_t(p)].parent) {
     less(l, 1);
-    if (cells_[size_t(p)].bad) chain.bad_free[size_t(l)].drop(journal_, cells_, p);
+    if (cells_[size_t(p)].bad) chain.bad_free[size_t(l)].drop(journal_, p);
     else doom(id, l);
   }
   if (cells_[size_t(c)].bad) {
@@ -109,7 +112,7 @@ bool CellForest::take_root(int32_t c, int32_t vc, bool as_doomed) {
 }
 
 void CellForest::give_root(int32_t c, int32_t vc, bool as_doomed) {
-  const int32_t id = cells_[size_t(c)].tree, level = cells_[size_t(c)].level;
+  const int32_t id = infos_[size_t(c)].tree, level = cells_[size_t(c)].level;
   Chain& chain = chains_[size_t(id)];
   journal_.add(chain.vc_free[size_t(vc)][size_t(level)], 1);
   journal_.add(chain.all_free[size_t(level)], 1);
@@ -119,7 +122,7 @@ void CellForest::give_root(int32_t c, int32_t vc, bool as_doomed) {
   int32_t p = cells_[size_t(c)].parent;
   for (int32_t l = level + 1; l <= up; l++, p = cells_[size_t(p)].parent) {
     journal_.add(chain.left[size_t(l)], 1);
-    if (cells_[size_t(p)].bad) chain.bad_free[size_t(l)].push(journal_, cells_, p);
+    if (cells_[size_t(p)].bad) chain.bad_free[size_t(l)].push(journal_, p);
     else undoom(id, l);
   }
   if (cells_[size_t(c)].bad) {
@@ -160,7 +163,7 @@ void CellForest::unbind_one(int32_t x) {
 void CellForest::unbind_up(int32_t x) {
   for (int32_t v = cells_[size_t(x)].bound; v != kNoCell;) {
     const int32_t at = cells_[size_t(v)].bound;
-    if (at == kNoCell || cells_[size_t(at)].pinned) return;
+    if (at == kNoCell || infos_[size_t(at)].pinned) return;
     unbind_one(at);
     v = cells_[size_t(v)].parent;
     if (v == kNoCell) return;
@@ -180,17 +183,14 @@ void CellForest::bind_bad(int32_t x) {
 
 // ---- leaves in use
 
-void CellForest::count_use(int32_t& head, int32_t priority, int32_t by) {
+/// `by` more leaves (or fewer) of a priority below the highest.
+void CellForest::count_lower(int32_t& head, int32_t priority, int32_t by) {
   int32_t* at = &head;
   while (*at >= 0 && pool_[size_t(*at)].priority > priority) at = &pool_[size_t(*at)].next;
   if (*at >= 0 && pool_[size_t(*at)].priority == priority) {
     Use& u = pool_[size_t(*at)];
     journal_.add(u.count, by);
-    if (u.count != 0) return;
-    const int32_t gone = *at;
-    journal_.set(*at, u.next);
-    journal_.set(pool_[size_t(gone)].next, pool_free_);
-    journal_.set(pool_free_, gone);
+    if (u.count == 0) drop_lower(*at);
     return;
   }
   int32_t fresh = pool_free_;
@@ -208,54 +208,127 @@ void CellForest::count_use(int32_t& head, int32_t priority, int32_t by) {
   journal_.set(*at, fresh);
 }
 
-/// `by` more leaves (1 or -1) are in use at `priority` in `c` and in all that holds it.
-void CellForest::count(int32_t c, int32_t priority, int32_t by) {
-  if (cells_[size_t(c)].is_physical) journal_.add(priority == kOpportunistic ? opportunistic_ : guaranteed_, by);
-  for (; c != kNoCell; c = cells_[size_t(c)].parent) {
-    Cell& x = cells_[size_t(c)];
-    journal_.add(x.used, by);
-    if (priority == kOpportunistic) journal_.add(x.opportunistic, by);
-    count_use(x.uses, priority, by);
-    journal_.set(x.priority, x.uses < 0 ? kFreePriority : pool_[size_t(x.uses)].priority);
-    if (x.view >= 0) {
-      NodeView& view = *views_[size_t(x.view)];
-      count_use(view.uses(), priority, by);
-      view.touch(x.slot);
-    }
-    root_changed(c);
+void CellForest::drop_lower(int32_t& at) {
+  const int32_t gone = at;
+  journal_.set(at, pool_[size_t(gone)].next);
+  journal_.set(pool_[size_t(gone)].next, pool_free_);
+  journal_.set(pool_free_, gone);
+}
+
+void CellForest::tally(int32_t& priority, int32_t& used, int32_t& lower, int32_t p, int32_t by) {
+  const int32_t was = used;
+  journal_.add(used, by);
+  if (was == 0) {
+    journal_.set(priority, p);
+  } else if (p < priority) {
+    count_lower(lower, p, by);
+  } else if (p > priority) {
+    int32_t top = was;  // at the priority that was highest so far
+    for (int32_t u = lower; u >= 0; u = pool_[size_t(u)].next) top -= pool_[size_t(u)].count;
+    count_lower(lower, priority, top);
+    journal_.set(priority, p);
+  } else if (by < 0) {
+    int32_t top = used;
+    for (int32_t u = lower; u >= 0; u = pool_[size_t(u)].next) top -= pool_[size_t(u)].count;
+    if (top > 0) return;
+    journal_.set(priority, lower < 0 ? kFreePriority : pool_[size_t(lower)].priority);
+    if (lower >= 0) drop_lower(lower);
   }
 }
 
-bool CellForest::take_leaf(int32_t x, int32_t v, int32_t priority, int32_t vc) {
-  if (v == kNoCell) {
-    count(x, kOpportunistic, 1);
-    return true;
+void CellForest::count_one(int32_t c, int32_t priority, int32_t by) {
+  Cell& x = cells_[size_t(c)];
+  if (priority == kOpportunistic) journal_.add(x.opportunistic, by);
+  tally(x.priority, x.used, x.uses, priority, by);
+  if (x.view >= 0) {
+    NodeView& view = *views_[size_t(x.view)];
+    tally(view.tally().priority, view.tally().used, view.tally().lower, priority, by);
+    view.touch(x.slot);
   }
-  count(v, priority, 1);
-  count(x, priority, 1);
+  if (x.parent == kNoCell) root_changed(c);
+}
+
+/// Each leaf is one more in use (`by` 1) or less (-1) at `priority`, in it and in all that holds it. Leaves that follow each other in a
+/// cell are counted in it at once.
+void CellForest::count_leaves(std::span<const int32_t> leaves, int32_t priority, int32_t by) {
+  if (leaves.empty()) return;
+  if (leaves[0] < first_virtual_) journal_.add(priority == kOpportunistic ? opportunistic_ : guaranteed_, by * int32_t(leaves.size()));
+  struct Pending {
+    int32_t cell = kNoCell, n = 0;
+  };
+  std::array<Pending, kMostLevels> pending;
+  int32_t top = 1;
+  const auto flush = [&](int32_t level, const auto& self) -> void {
+    const Pending p = pending[size_t(level)];
+    if (p.cell == kNoCell) return;
+    pending[size_t(level)] = {};
+    count_one(p.cell, priority, by * p.n);
+    const int32_t parent = cells_[size_t(p.cell)].parent;
+    if (parent == kNoCell) return;
+    Pending& above = pending[size_t(level + 1)];
+    if (above.cell != parent) self(level + 1, self), above.cell = parent;
+    above.n += p.n;
+    top = std::max(top, level + 1);
+  };
+  for (const int32_t x : leaves) {
+    pending[1] = {x, 1};
+    flush(1, flush);
+  }
+  for (int32_t l = 1; l <= top; l++) flush(l, flush);
+}
+
+/// Binds a leaf, and all above it that is not bound yet; a root that was not takes its cell out of the free lists.
+bool CellForest::bind_leaf(int32_t x, int32_t v, int32_t vc) {
   const int32_t root = cells_[size_t(v)].root;
   const bool fresh = cells_[size_t(root)].bound == kNoCell;
   if (cells_[size_t(x)].bound == kNoCell)
-    for (int32_t a = x, b = v; b != kNoCell && cells_[size_t(b)].bound == kNoCell;
-         a = cells_[size_t(a)].parent, b = cells_[size_t(b)].parent)
+    for (int32_t a = x, b = v; b != kNoCell && cells_[size_t(b)].bound == kNoCell; a = cells_[size_t(a)].parent, b = cells_[size_t(b)].parent)
       bind(a, b);
   return fresh ? take_root(cells_[size_t(root)].bound, vc, false) : true;
 }
 
-void CellForest::give_leaf(int32_t x, int32_t vc) {
-  // A leaf is also bound, but not used, when it is bad in a cell that a VC owns.
-  if (const int32_t v = cells_[size_t(x)].bound; v != kNoCell && cells_[size_t(v)].priority != kFreePriority) {
-    count(v, cells_[size_t(v)].priority, -1);
-    const int32_t root = cells_[size_t(v)].root, r = cells_[size_t(root)].bound;
-    if (!cells_[size_t(x)].bad) unbind_up(x);
-    if (!cells_[size_t(r)].pinned && cells_[size_t(root)].priority == kFreePriority) {
-      // A doomed cell that was healed while in use goes back like any other; one that is still bad stays doomed.
-      if (!cells_[size_t(r)].bad) undoomed(r, vc);
-      if (!chains_[size_t(cells_[size_t(r)].tree)].doomed[size_t(vc)][size_t(cells_[size_t(r)].level)].has(cells_, r))
-        give_root(r, vc, false);
-    }
+bool CellForest::take_leaf(int32_t x, int32_t v, int32_t priority, int32_t vc) {
+  if (v == kNoCell) {
+    count_leaves({&x, 1}, kOpportunistic, 1);
+    return true;
   }
-  count(x, cells_[size_t(x)].priority, -1);
+  count_leaves({&v, 1}, priority, 1);
+  count_leaves({&x, 1}, priority, 1);
+  return bind_leaf(x, v, vc);
+}
+
+void CellForest::give_leaves(std::span<const int32_t> leaves, int32_t vc) {
+  // A leaf is also bound, but not used, when it is bad in a cell that a VC owns.
+  const auto used = [&](int32_t x) {
+    const int32_t v = cells_[size_t(x)].bound;
+    return v != kNoCell && cells_[size_t(v)].priority != kFreePriority ? v : kNoCell;
+  };
+  for (size_t i = 0; i < leaves.size();) {
+    // A run of leaves of one root, or of none. Before its last leaf the root is in use, so nothing but counts and bindings changes.
+    const int32_t first = used(leaves[i]), priority = cells_[size_t(leaves[i])].priority;
+    const int32_t root = first == kNoCell ? kNoCell : cells_[size_t(first)].root;
+    virtual_.clear();
+    size_t end = i;
+    for (; end < leaves.size() && cells_[size_t(leaves[end])].priority == priority; end++) {
+      const int32_t v = used(leaves[end]);
+      if ((v == kNoCell ? kNoCell : cells_[size_t(v)].root) != root) break;
+      if (v != kNoCell) virtual_.push_back(v);
+    }
+    const auto run = leaves.subspan(i, end - i);
+    i = end;
+    if (root != kNoCell) {
+      count_leaves(virtual_, cells_[size_t(first)].priority, -1);
+      const int32_t r = cells_[size_t(root)].bound;
+      for (const int32_t x : run)
+        if (!cells_[size_t(x)].bad) unbind_up(x);
+      if (!infos_[size_t(r)].pinned && cells_[size_t(root)].priority == kFreePriority) {
+        // A doomed cell that was healed while in use goes back like any other; one that is still bad stays doomed.
+        if (!cells_[size_t(r)].bad) undoomed(r, vc);
+        if (!chains_[size_t(infos_[size_t(r)].tree)].doomed[size_t(vc)][size_t(cells_[size_t(r)].level)].has(r)) give_root(r, vc, false);
+      }
+    }
+    count_leaves(run, priority, -1);
+  }
 }
 
 CellForest::Totals CellForest::totals() const {
@@ -284,12 +357,12 @@ void CellForest::hurt(int32_t x) {
   touch(x);
   if (cells_[size_t(x)].bound != kNoCell) touch(cells_[size_t(x)].bound);
   if (cells_[size_t(x)].parent != kNoCell) hurt(cells_[size_t(x)].parent);
-  const int32_t level = cells_[size_t(x)].level, id = cells_[size_t(x)].tree;
+  const int32_t level = cells_[size_t(x)].level, id = infos_[size_t(x)].tree;
   Chain& chain = chains_[size_t(id)];
   if (is_free(x)) {
-    chain.bad_free[size_t(level)].push(journal_, cells_, x);
+    chain.bad_free[size_t(level)].push(journal_, x);
     if (chain.all_free[size_t(level)] > chain.left[size_t(level)] - chain.bad_free[size_t(level)].size()) doom(id, level);
-  } else if (cells_[size_t(x)].bound == kNoCell && !cells_[size_t(x)].split) {
+  } else if (cells_[size_t(x)].bound == kNoCell && !cells_[size_t(x)].split()) {
     bind_bad(x);
   }
 }
@@ -299,15 +372,15 @@ void CellForest::heal(int32_t x) {
   journal_.set(cells_[size_t(x)].bad, 0);
   if (cells_[size_t(x)].level == 1) journal_.add(bad_leaves_, -1);
   touch(x);
-  const int32_t v = cells_[size_t(x)].bound, level = cells_[size_t(x)].level, id = cells_[size_t(x)].tree, p = cells_[size_t(x)].parent;
+  const int32_t v = cells_[size_t(x)].bound, level = cells_[size_t(x)].level, id = infos_[size_t(x)].tree, p = cells_[size_t(x)].parent;
   if (v != kNoCell) touch(v);
   Chain& chain = chains_[size_t(id)];
   if (is_free(x)) {
-    chain.bad_free[size_t(level)].drop(journal_, cells_, x);
+    chain.bad_free[size_t(level)].drop(journal_, x);
     undoom(id, level);
-  } else if (v != kNoCell && !cells_[size_t(x)].pinned) {
+  } else if (v != kNoCell && !infos_[size_t(x)].pinned) {
     const bool root = cells_[size_t(v)].parent == kNoCell;
-    const int32_t vc = trees_[size_t(cells_[size_t(v)].tree)].vc;
+    const int32_t vc = trees_[size_t(infos_[size_t(v)].tree)].vc;
     if (cells_[size_t(v)].priority == kFreePriority) {
       unbind_one(x);
       if (root) {
@@ -325,10 +398,10 @@ void CellForest::heal(int32_t x) {
 /// Takes a cell from the doomed ones of a VC, if it is among them.
 void CellForest::undoomed(int32_t x, int32_t vc) {
   const auto level = size_t(cells_[size_t(x)].level);
-  Chain& chain = chains_[size_t(cells_[size_t(x)].tree)];
+  Chain& chain = chains_[size_t(infos_[size_t(x)].tree)];
   CellList& list = chain.doomed[size_t(vc)][level];
-  if (!list.has(cells_, x)) return;
-  list.drop(journal_, cells_, x);
+  if (!list.has(x)) return;
+  list.drop(journal_, x);
   journal_.add(chain.doomed_cells[level], -1);
 }
 
@@ -350,7 +423,7 @@ void CellForest::doom(int32_t id, int32_t level) {
       if (root == kNoCell) break;
       const int32_t x = bad[0];
       bind(x, root);
-      chain.doomed[vc][size_t(level)].push(journal_, cells_, x);
+      chain.doomed[vc][size_t(level)].push(journal_, x);
       journal_.add(chain.doomed_cells[size_t(level)], 1);
       take_root(x, int32_t(vc), true);
     }
@@ -373,16 +446,16 @@ void CellForest::undoom(int32_t id, int32_t level) {
 }
 
 void CellForest::take_bad(int32_t c) {
-  Chain& chain = chains_[size_t(cells_[size_t(c)].tree)];
-  chain.bad_free[size_t(cells_[size_t(c)].level)].drop(journal_, cells_, c);
+  Chain& chain = chains_[size_t(infos_[size_t(c)].tree)];
+  chain.bad_free[size_t(cells_[size_t(c)].level)].drop(journal_, c);
   if (cells_[size_t(c)].bound == kNoCell) bind_bad(c);
   for (int32_t i = 0; i < cells_[size_t(c)].children; i++)
     if (cells_[size_t(cells_[size_t(c)].first + i)].bad) take_bad(cells_[size_t(c)].first + i);
 }
 
 void CellForest::give_bad(int32_t c) {
-  Chain& chain = chains_[size_t(cells_[size_t(c)].tree)];
-  chain.bad_free[size_t(cells_[size_t(c)].level)].push(journal_, cells_, c);
+  Chain& chain = chains_[size_t(infos_[size_t(c)].tree)];
+  chain.bad_free[size_t(cells_[size_t(c)].level)].push(journal_, c);
   unbind_one(c);
   for (int32_t i = 0; i < cells_[size_t(c)].children; i++)
     if (cells_[size_t(cells_[size_t(c)].first + i)].bad) give_bad(cells_[size_t(c)].first + i);

@@ -1,5 +1,7 @@
 #include "parts/estimate.hpp"
 
+#include <algorithm>
+
 #include "muster/random.hpp"
 
 namespace muster {
@@ -16,6 +18,15 @@ class Exact final : public Estimate {
   Duration of(const View& now, JobId j) override { return now.oracle_left(j); }
   Duration left(const View& now, JobId j) override { return now.oracle_left(j); }
   int64_t pace(const View& now, JobId j) const override { return now.state(j) == State::running ? now.speed(j) : Estimate::pace(now, j); }
+};
+
+class Stated final : public Estimate {
+ public:
+  Duration of(const View& now, JobId j) override {
+    const Job& job = now.job(j);
+    const Duration d = std::min(now.estimate(j), job.time_limit);
+    return d == kNever ? now.oracle_left(j) : d;
+  }
 };
 
 /// The true run time times a factor, at least a tick of it. A belief once formed stays: it is not corrected by what the job does.
@@ -76,7 +87,8 @@ std::unique_ptr<Estimate> make_noisy(const PolicyInput& in) {
   return std::make_unique<Noisy>(in.workload.jobs.size(), decimal(in, "sigma", 1, 0, 5'000'000), in.seed);
 }
 
-constexpr std::unique_ptr<Estimate> (*kMake[])(const PolicyInput&) = {make<Trace>, make<Exact>, make_scaled, make_noisy, make_history};
+constexpr std::unique_ptr<Estimate> (*kMake[])(const PolicyInput&) = {make<Trace>, make<Exact>, make<Stated>,
+                                                                      make_scaled, make_noisy,  make_history};
 
 }  // namespace
 
@@ -84,6 +96,7 @@ std::span<const PartInfo> estimates() {
   static const PartInfo all[] = {
       {"trace", "what the user stated, whole; jobs without a statement come last"},
       {"exact", "the true run time left (the textbook's assumption)", false, true},
+      {"stated", "what the user stated, else the time limit, else the true run time left", false, true},
       {"scaled", "the true run time times a factor", false, true, kScaled},
       {"noisy", "the true run time with a log-normal error; seeded", false, true, kNoisy},
       {"history", "mean of what the user's last jobs of the same size ran", false, false, kHistoryParameters},

@@ -35,6 +35,17 @@ class Fraction {
   }
   friend bool operator<=(const Fraction& a, const Fraction& b) { return !(b < a); }
   bool zero() const { return num_ == 0; }
+  /// Itself when its denominator is at most 2^55, else the next lower multiple of 2^-55: what it is computed with further stays in range.
+  Fraction rounded() const {
+    constexpr int kBits = 55;
+    if (den_ <= Int128{1} << kBits) return *this;
+    Int128 n = num_ / den_, rest = num_ % den_;
+    for (int i = 0; i < kBits; i++) {
+      rest *= 2, n *= 2;
+      if (rest >= den_) rest -= den_, n++;
+    }
+    return {n, Int128{1} << kBits};
+  }
   int64_t floor() const { return int64_t(num_ / den_ - (num_ % den_ < 0)); }
   double value() const { return double(num_) / double(den_); }
   /// "2.5", "5/3", "7"; at most 18 digits a number. Nothing when it is no such text or is below 0.

@@ -152,11 +152,12 @@ Hived::Answer Hived::decide(const HivedRequest& r, bool filtering, const std::ve
   group = -1;
   a.why = search(r, s);
   if (a.why != HivedWait::none) return a;
-  std::vector<int32_t> physical, preemptors;
-  for (const HivedLeaf& l : placement_) physical.push_back(l.physical);
-  collect_victims(physical, a.victims, preemptors);
+  run_.clear(), preemptors_.clear();
+  for (const HivedLeaf& l : placement_) run_.push_back(l.physical);
+  collect_victims(run_, a.victims, preemptors_);
+  run_.clear();
   if (filtering) return a;
-  for (const int32_t p : preemptors) {
+  for (const int32_t p : preemptors_) {
     a.cancelled.push_back(uint32_t(groups_[size_t(p)].tag));
     cancel(p);
   }
@@ -169,15 +170,15 @@ Hived::Answer Hived::retry(int32_t g, bool filtering, const std::vector<char>& s
   const Group& x = groups_[size_t(g)];
   if (!filtering) {
     for (const int32_t leaf : physical(g)) {
-      const bool ok = !at(leaf).bad && (x.ignore_suggested || suggested.empty() || suggested[size_t(at(leaf).node)]);
+      const bool ok = !at(leaf).bad && (x.ignore_suggested || suggested.empty() || suggested[size_t(forest.info(leaf).node)]);
       if (ok) continue;
       cancel(g);
       a.why = HivedWait::needs_bad_node;  // no longer a reservation: the caller decides it anew
       return a;
     }
   }
-  std::vector<int32_t> preemptors;
-  collect_victims(physical(g), a.victims, preemptors);
+  preemptors_.clear();
+  collect_victims(physical(g), a.victims, preemptors_);
   return a;
 }
 
@@ -188,7 +189,7 @@ void Hived::collect_victims(std::span<const int32_t> leaves, std::vector<int32_t
   for (const int32_t x : leaves) {
     const auto s = LeafState(at(x).state);
     if (s == LeafState::used || s == LeafState::reserving) add(victims, at(x).user);
-    if (s == LeafState::reserving || s == LeafState::reserved) add(preemptors, at(x).reserver);
+    if (s == LeafState::reserving || s == LeafState::reserved) add(preemptors, forest.info(x).reserver);
   }
 }
 

@@ -102,16 +102,21 @@ class Hived {
   HivedWait place(NodeView& view, const HivedRequest& r, const std::vector<char>& suggested, std::vector<int32_t>& leaves);
   void pick(std::vector<int32_t>& candidates, int32_t node, int32_t k, std::vector<int32_t>& out);
   bool map_all(int32_t chain, const std::vector<int32_t>& leaves, const std::vector<char>& suggested);
-  bool map_rest(int32_t chain, const std::vector<char>& suggested);
+  bool map_rest(int32_t chain);
   bool buddy(int32_t v, int32_t level, Chain& chain);
   bool relaxed(int32_t v, Chain& chain, const std::vector<int32_t>& wanted);
-  template <class List> void usable(const List& list, int32_t n, std::vector<int32_t>& out) const;
-  bool map(const std::vector<int32_t>& vertices, const std::vector<int32_t>& candidates);
+  bool any_suggested(int32_t c) const;
+  bool usable(int32_t c) const;
+  template <class List> void push_usable(const List& list);
+  template <class List> int32_t first_usable(const List& list) const;
+  template <class List> bool map(size_t mark, const List& list);
+  template <class List> bool map_these(std::span<const int32_t> vertices, const List& list);
+  template <class List> bool map_these(std::initializer_list<int32_t> vertices, const List& list);
   bool match(const std::vector<int32_t>& vertices, const std::vector<int32_t>& candidates);
   bool suits(int32_t vertex, int32_t cell);
   int32_t vertex_for(int32_t cell);
   int32_t derive(int32_t x, int32_t root_level, const VirtualTree* tree, int32_t priority) const;
-  int32_t lowest(const int32_t* cells, size_t n, int32_t priority) const;
+  void count_run(int32_t priority, int32_t root);
   void collect_victims(std::span<const int32_t> leaves, std::vector<int32_t>& victims, std::vector<int32_t>& preemptors) const;
   int32_t create(const HivedRequest& r, GroupState s, int32_t leaves);
   void destroy(int32_t g);
@@ -131,9 +136,11 @@ class Hived {
   // Of the decision at hand.
   std::vector<HivedLeaf> placement_;
   int32_t placed_root_ = -1;
-  std::vector<int32_t> sizes_, nodes_, leaves_, candidates_, picked_, chosen_, virtual_;
+  std::vector<int32_t> sizes_, nodes_, leaves_, candidates_, picked_, chosen_, virtual_, run_, run_virtual_, preemptors_;
   std::vector<Vertex> vertices_;
-  std::vector<int32_t> vertex_of_, tops_, parents_;
+  std::vector<Undone> undone_;
+  std::vector<int32_t> vertex_of_, visited_, tops_, parents_, wanted_;
+  std::vector<int32_t> kids_, candidates_at_;  // stacks
   std::vector<std::vector<int32_t>> members_;
   std::vector<int32_t> mapped_;  // by virtual cell: the physical one it was mapped to
   const std::vector<char>* suggested_ = nullptr;

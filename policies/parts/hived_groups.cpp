@@ -39,14 +39,14 @@ void Hived::destroy(int32_t g) {
 }
 
 /// The first that nobody uses, else the first of the lowest priority below `priority`, else none.
-int32_t Hived::lowest(const int32_t* cells, size_t n, int32_t priority) const {
+template <class At> static int32_t lowest(const CellForest& forest, size_t n, int32_t priority, At cell) {
   int32_t best = kNoCell, least = priority;
   for (size_t i = 0; i < n; i++) {
-    const Cell& c = at(cells[i]);
+    const Cell& c = forest[cell(i)];
     if (c.priority == kFreePriority) {
-      if (c.bound == kNoCell) return cells[i];
+      if (c.bound == kNoCell) return cell(i);
     } else if (c.priority < least) {
-      least = c.priority, best = cells[i];
+      least = c.priority, best = cell(i);
     }
   }
   return best;
@@ -58,27 +58,32 @@ int32_t Hived::derive(int32_t x, int32_t root_level, const VirtualTree* tree, in
   if (c.bound != kNoCell) return c.bound;
   if (c.level == root_level) {
     if (root_level >= int32_t(tree->roots.size())) return kNoCell;
-    const auto l = size_t(root_level);
-    if (const int32_t i = tree->unused[l].first(); i >= 0) return tree->roots[l][size_t(i)];
-    return lowest(tree->roots[l].data(), tree->roots[l].size(), priority);
+    const std::vector<int32_t>& roots = tree->roots[size_t(root_level)];
+    if (const int32_t i = tree->unused[size_t(root_level)].first(); i >= 0) return roots[size_t(i)];
+    return lowest(forest, roots.size(), priority, [&](size_t i) { return roots[i]; });
   }
   if (c.parent == kNoCell) return kNoCell;
   const int32_t u = derive(c.parent, root_level, tree, priority);
-  if (u == kNoCell || at(u).children == 0) return kNoCell;
-  std::vector<int32_t> children(size_t(at(u).children));
-  for (size_t i = 0; i < children.size(); i++) children[i] = at(u).first + int32_t(i);
-  return lowest(children.data(), children.size(), priority);
+  if (u == kNoCell) return kNoCell;
+  return lowest(forest, size_t(at(u).children), priority, [&](size_t i) { return at(u).first + int32_t(i); });
+}
+
+void Hived::count_run(int32_t priority, int32_t root) {
+  forest.count_leaves(run_virtual_, priority, 1);
+  forest.count_leaves(run_, root == kNoCell ? kOpportunistic : priority, 1);
+  run_.clear(), run_virtual_.clear();
 }
 
 int32_t Hived::commit(const HivedRequest& r, const std::vector<HivedLeaf>& leaves) {
   const int32_t g = create(r, GroupState::allocated, int32_t(leaves.size()));
   bool lost = false;
+  int32_t run_root = kNoCell;
   for (size_t i = 0; i < leaves.size(); i++) {
     const int32_t x = leaves[i].physical;
     journal().set(blocks_.at(groups_[size_t(g)].physical)[i], x);
     int32_t v = kNoCell;
     if (r.priority >= 0 && x != kNoCell && leaves[i].root_level > 0) {
-      const int32_t tree = r.vc < 0 ? -1 : r.pinned.empty() ? forest.tree_of(r.vc, at(x).tree) : forest.pinned_tree(r.vc, r.pinned);
+      const int32_t tree = r.vc < 0 ? -1 : r.pinned.empty() ? forest.tree_of(r.vc, forest.info(x).tree) : forest.pinned_tree(r.vc, r.pinned);
       if (tree >= 0) v = derive(x, leaves[i].root_level, &forest.trees()[size_t(tree)], r.priority);
       if (v == kNoCell) lost = true;
       else if (forest.is_free(x) && at(at(v).root).priority > kFreePriority) lazy_below(at(v).root, g);
@@ -87,10 +92,19 @@ int32_t Hived::commit(const HivedRequest& r, const std::vector<HivedLeaf>& leave
     }
     if (groups_[size_t(g)].virtual_ >= 0) journal().set(blocks_.at(groups_[size_t(g)].virtual_)[i], v);
     if (x == kNoCell) continue;
-    if (!forest.take_leaf(x, v, r.priority, r.vc)) lost = true;
+    // Counted a root at a time: until the next root nothing asks how much of this one is in use.
+    const int32_t root = v == kNoCell ? kNoCell : at(v).root;
+    if (run_.empty() || root != run_root) count_run(r.priority, run_root);
+    run_root = root;
+    run_.push_back(x);
+    if (v != kNoCell) {
+      run_virtual_.push_back(v);
+      if (!forest.bind_leaf(x, v, r.vc)) lost = true;
+    }
     forest.set_user(x, g);
     forest.set_state(x, LeafState::used);
   }
+  count_run(r.priority, run_root);
   if (lost) {
     const int32_t block = lazy(g);
     if (block >= 0) blocks_.give(journal(), block);
@@ -108,16 +122,16 @@ void Hived::bind(int32_t g) {
 }
 
 void Hived::release(int32_t g) {
+  run_.clear();
   for (const int32_t x : physical(g)) {
     if (x == kNoCell) continue;
     forest.set_user(x, -1);
-    if (LeafState(at(x).state) == LeafState::used) {
-      forest.give_leaf(x, groups_[size_t(g)].vc);
-      forest.set_state(x, LeafState::free);
-    } else {
-      forest.set_state(x, LeafState::reserved);
-    }
+    const bool used = LeafState(at(x).state) == LeafState::used;
+    forest.set_state(x, used ? LeafState::free : LeafState::reserved);
+    if (used) run_.push_back(x);
   }
+  forest.give_leaves(run_, groups_[size_t(g)].vc);
+  run_.clear();
   destroy(g);
 }
 

@@ -5,6 +5,15 @@
 
 namespace muster {
 
+namespace {
+/// The children of a cell, as a list.
+struct Children {
+  const Cell& of;
+  int32_t size() const { return of.children; }
+  int32_t operator[](int32_t i) const { return of.first + i; }
+};
+}  // namespace
+
 int32_t Hived::vertex_for(int32_t cell) {
   vertex_of_[size_t(cell)] = int32_t(vertices_.size());
   vertices_.push_back({cell});
@@ -13,17 +22,17 @@ int32_t Hived::vertex_for(int32_t cell) {
 
 /// Maps the chosen virtual leaves; the placement has the result. Lazily preempts what sits on them, and takes that back on failure.
 bool Hived::map_all(int32_t chain, const std::vector<int32_t>& leaves, const std::vector<char>& suggested) {
-  std::vector<Undone> undone;
+  undone_.clear();
   for (const int32_t v : leaves) {
     const int32_t x = at(v).bound;
     if (x == kNoCell || LeafState(at(x).state) != LeafState::used) continue;
     const int32_t g = at(x).user;
     if (!groups_[size_t(g)].can_lazy || groups_[size_t(g)].virtual_ < 0) continue;
-    undone.push_back({g, lazy(g)});
+    undone_.push_back({g, lazy(g)});
   }
   // What has to be bound: trees whose tops are unbound roots, or hang below a bound cell.
-  vertices_.clear(), tops_.clear(), parents_.clear(), members_.clear();
-  std::vector<int32_t> visited;
+  vertices_.clear(), tops_.clear(), parents_.clear(), kids_.clear(), candidates_at_.clear();
+  visited_.clear();
   for (const int32_t v : leaves) {
     int32_t below = -1;
     for (int32_t c = v; at(c).bound == kNoCell; c = at(c).parent) {
@@ -35,7 +44,7 @@ bool Hived::map_all(int32_t chain, const std::vector<int32_t>& leaves, const std
         p.last = below;
       }
       if (seen) break;
-      visited.push_back(c);
+      visited_.push_back(c);
       below = at_c;
       const int32_t parent = at(c).parent;
       if (parent == kNoCell) {
@@ -45,14 +54,18 @@ bool Hived::map_all(int32_t chain, const std::vector<int32_t>& leaves, const std
       if (at(parent).bound == kNoCell) continue;
       const auto it = std::find(parents_.begin(), parents_.end(), parent);
       const auto i = size_t(it - parents_.begin());
-      if (it == parents_.end()) parents_.push_back(parent), members_.emplace_back();
+      if (it == parents_.end()) {
+        parents_.push_back(parent);
+        if (members_.size() < parents_.size()) members_.emplace_back();
+        members_[i].clear();
+      }
       members_[i].push_back(at_c);
       break;
     }
   }
   const size_t mark = journal().size();
   suggested_ = &suggested;
-  const bool ok = map_rest(chain, suggested);
+  const bool ok = map_rest(chain);
   suggested_ = nullptr;
   journal().back_to(mark);  // what was done to the free lists was only a what-if
   if (ok) {
@@ -62,21 +75,33 @@ bool Hived::map_all(int32_t chain, const std::vector<int32_t>& leaves, const std
       placement_.push_back({x, v, at(at(v).root).level});
     }
   }
-  for (const int32_t c : visited) vertex_of_[size_t(c)] = -1;
+  for (const int32_t c : visited_) vertex_of_[size_t(c)] = -1;
   if (!ok) {
-    for (size_t i = undone.size(); i-- > 0;) {
-      unlazy(undone[i].group, undone[i].virtual_);
+    for (size_t i = undone_.size(); i-- > 0;) {
+      unlazy(undone_[i].group, undone_[i].virtual_);
       lazied.pop_back();
     }
     return false;
   }
-  for (const Undone& u : undone) blocks_.give(journal(), u.virtual_);
+  for (const Undone& u : undone_) blocks_.give(journal(), u.virtual_);
   return true;
 }
 
-bool Hived::map_rest(int32_t chain_id, const std::vector<char>&) {
+template <class List> bool Hived::map_these(std::initializer_list<int32_t> vertices, const List& list) {
+  return map_these(std::span<const int32_t>(vertices.begin(), vertices.size()), list);
+}
+template <class List> bool Hived::map_these(std::span<const int32_t> vertices, const List& list) {
+  const size_t mark = kids_.size();
+  kids_.insert(kids_.end(), vertices.begin(), vertices.end());
+  const bool ok = map(mark, list);
+  kids_.resize(mark);
+  return ok;
+}
+
+bool Hived::map_rest(int32_t chain_id) {
   Chain& chain = forest.edit_chain(chain_id);
-  std::vector<int32_t> wanted = chain.all_free;
+  std::vector<int32_t>& wanted = wanted_;
+  wanted = chain.all_free;
   for (const int32_t v : tops_) {
     const int32_t level = at(vertices_[size_t(v)].cell).level;
     int32_t l = level;
@@ -85,55 +110,86 @@ bool Hived::map_rest(int32_t chain_id, const std::vector<char>&) {
     if (buddy(v, l, chain)) wanted[size_t(level)]--;
     else if (!relaxed(v, chain, wanted)) return false;
   }
-  for (size_t i = 0; i < parents_.size(); i++) {
-    const Cell& x = at(at(parents_[i]).bound);
-    std::vector<int32_t> children;
-    for (int32_t j = 0; j < x.children; j++) children.push_back(x.first + j);
-    if (!map(std::vector<int32_t>(members_[i]), children)) return false;
-  }
+  for (size_t i = 0; i < parents_.size(); i++)
+    if (!map_these(std::span<const int32_t>(members_[i]), Children{at(at(parents_[i]).bound)})) return false;
   return true;
 }
 
-/// Cells that may be bound, least opportunistic work first.
-template <class List> void Hived::usable(const List& list, int32_t n, std::vector<int32_t>& out) const {
-  out.clear();
-  const std::function<bool(int32_t)> any_suggested = [&](int32_t c) {
-    if (suggested_->empty()) return true;
-    if (forest.single_node(c)) return (*suggested_)[size_t(at(c).node)] != 0;
-    for (int32_t i = 0; i < at(c).children; i++)
-      if (any_suggested(at(c).first + i)) return true;
-    return false;
-  };
-  for (int32_t i = 0; i < n; i++) {
-    const int32_t c = list[i];
-    if (at(c).bound == kNoCell && !(at(c).bad && forest.single_node(c)) && any_suggested(c)) out.push_back(c);
-  }
-  std::stable_sort(out.begin(), out.end(), [&](int32_t a, int32_t b) { return at(a).opportunistic < at(b).opportunistic; });
+bool Hived::any_suggested(int32_t c) const {
+  if (suggested_->empty()) return true;
+  if (forest.single_node(c)) return (*suggested_)[size_t(forest.info(c).node)] != 0;
+  for (int32_t i = 0; i < at(c).children; i++)
+    if (any_suggested(at(c).first + i)) return true;
+  return false;
 }
 
+bool Hived::usable(int32_t c) const { return at(c).bound == kNoCell && !(at(c).bad && forest.single_node(c)) && any_suggested(c); }
+
+/// Appends to the stack of candidates the cells that may be bound, least opportunistic work first.
+template <class List> void Hived::push_usable(const List& list) {
+  const size_t mark = candidates_at_.size();
+  bool work = false;
+  for (int32_t i = 0; i < list.size(); i++) {
+    if (!usable(list[i])) continue;
+    candidates_at_.push_back(list[i]);
+    work |= at(list[i]).opportunistic != 0;
+  }
+  if (work)
+    std::stable_sort(candidates_at_.begin() + ptrdiff_t(mark), candidates_at_.end(),
+                     [&](int32_t a, int32_t b) { return at(a).opportunistic < at(b).opportunistic; });
+}
+
+/// The first of them; most often there is no opportunistic work and the search ends at once.
+template <class List> int32_t Hived::first_usable(const List& list) const {
+  int32_t best = kNoCell;
+  for (int32_t i = 0; i < list.size(); i++) {
+    const int32_t c = list[i];
+    if ((best != kNoCell && at(c).opportunistic >= at(best).opportunistic) || !usable(c)) continue;
+    if (at(c).opportunistic == 0) return c;
+    best = c;
+  }
+  return best;
+}
+
+/// Whether what is to be bound below the vertex can be bound in `cell`; then mapped_ has it.
 bool Hived::suits(int32_t vertex, int32_t cell) {
   const Vertex& v = vertices_[size_t(vertex)];
   mapped_[size_t(v.cell)] = cell;
-  if (at(cell).level == 1) return true;
-  std::vector<int32_t> kids, children;
-  for (int32_t k = v.first; k >= 0; k = vertices_[size_t(k)].next) kids.push_back(k);
-  for (int32_t i = 0; i < at(cell).children; i++) children.push_back(at(cell).first + i);
-  return map(kids, children);
+  if (at(cell).level == 1 || v.first < 0) return true;
+  const size_t mark = kids_.size();
+  for (int32_t k = v.first; k >= 0; k = vertices_[size_t(k)].next) kids_.push_back(k);
+  const bool ok = map(mark, Children{at(cell)});
+  kids_.resize(mark);
+  return ok;
 }
 
-/// A different candidate for each vertex: the first such choice, vertices in order, candidates in order.
-bool Hived::map(const std::vector<int32_t>& vertices, const std::vector<int32_t>& list) {
-  std::vector<int32_t> candidates;
-  usable(list, int32_t(list.size()), candidates);
-  if (candidates.size() < vertices.size()) return false;
-  std::vector<char> taken(candidates.size(), 0);
-  for (const int32_t v : vertices) {
-    size_t j = 0;
-    while (j < candidates.size() && (taken[j] || !suits(v, candidates[j]))) j++;
-    if (j == candidates.size()) return match(vertices, candidates);
-    taken[j] = 1;
+/// A different candidate for each vertex on the stack from `mark` on: the first such choice, vertices in order, candidates in order.
+template <class List> bool Hived::map(size_t mark, const List& list) {
+  const size_t end = kids_.size(), first = candidates_at_.size();
+  if (end == mark + 1) {
+    const int32_t c = first_usable(list);
+    if (c == kNoCell) return false;
+    if (suits(kids_[mark], c)) return true;
   }
-  return true;
+  push_usable(list);
+  const size_t last = candidates_at_.size();
+  bool ok = last - first >= end - mark;
+  for (size_t i = mark; ok && i < end; i++) {
+    size_t j = first;
+    for (; j < last; j++) {
+      const int32_t c = candidates_at_[j];
+      if (c < 0 || !suits(kids_[i], c)) continue;
+      candidates_at_[j] = ~c;  // taken
+      break;
+    }
+    if (j < last) continue;
+    for (j = first; j < last; j++) candidates_at_[j] = std::max(candidates_at_[j], ~candidates_at_[j]);
+    ok = match({kids_.begin() + ptrdiff_t(mark), kids_.begin() + ptrdiff_t(end)},
+               {candidates_at_.begin() + ptrdiff_t(first), candidates_at_.begin() + ptrdiff_t(last)});
+    break;
+  }
+  candidates_at_.resize(first);
+  return ok;
 }
 
 /// The same when taking the first that suits does not do: candidate j stays with vertex i if the vertices after it can still be matched.
@@ -182,30 +238,34 @@ bool Hived::match(const std::vector<int32_t>& vertices, const std::vector<int32_
 /// A cell for root `v` from the lowest free level that has one, split down to it.
 bool Hived::buddy(int32_t v, int32_t level, Chain& chain) {
   CellList& list = chain.free[size_t(level)];
-  std::vector<int32_t> cells;
   if (level == at(vertices_[size_t(v)].cell).level) {
-    for (int32_t i = 0; i < list.size(); i++) cells.push_back(list[i]);
-    if (!map({v}, cells)) return false;
-    list.drop(journal(), forest.edit_cells(), mapped_[size_t(vertices_[size_t(v)].cell)]);
+    if (!map_these({v}, list)) return false;
+    list.drop(journal(), mapped_[size_t(vertices_[size_t(v)].cell)]);
     return true;
   }
-  usable(list, list.size(), cells);
-  for (const int32_t c : cells) {
+  const auto split = [&](int32_t c) {
     CellList& below = chain.free[size_t(level - 1)];
-    for (int32_t i = 0; i < at(c).children; i++) below.push(journal(), forest.edit_cells(), at(c).first + i);
+    for (int32_t i = 0; i < at(c).children; i++) below.push(journal(), at(c).first + i);
     if (buddy(v, level - 1, chain)) {
-      list.drop(journal(), forest.edit_cells(), c);
+      list.drop(journal(), c);
       return true;
     }
     below.clear(journal());
-  }
-  return false;
+    return false;
+  };
+  const int32_t first = first_usable(list);
+  if (first == kNoCell) return false;
+  if (split(first)) return true;
+  const size_t mark = candidates_at_.size();
+  push_usable(list);
+  const std::vector<int32_t> cells(candidates_at_.begin() + ptrdiff_t(mark), candidates_at_.end());
+  candidates_at_.resize(mark);
+  return std::any_of(cells.begin() + 1, cells.end(), split);
 }
 
 /// Splits something higher although useless cells are free nearer by, as long as the other VCs' guarantees allow it.
 bool Hived::relaxed(int32_t v, Chain& chain, const std::vector<int32_t>& wanted) {
   const int32_t cur = at(vertices_[size_t(v)].cell).level;
-  auto& cells = forest.edit_cells();
   std::vector<int32_t> spare(size_t(chain.top) + 2, 0);
   bool above = false;
   for (int32_t l = chain.top; l > cur; l--) {
@@ -220,7 +280,7 @@ bool Hived::relaxed(int32_t v, Chain& chain, const std::vector<int32_t>& wanted)
     std::vector<int32_t> taken;
     for (int32_t i = 0; i < n; i++) {
       taken.push_back(chain.free[size_t(l)][0]);
-      chain.free[size_t(l)].drop(journal(), cells, taken.back());
+      chain.free[size_t(l)].drop(journal(), taken.back());
     }
     spare[size_t(l)] -= n;
     for (int32_t k = l; k > cur; k--) {
@@ -230,11 +290,9 @@ bool Hived::relaxed(int32_t v, Chain& chain, const std::vector<int32_t>& wanted)
       taken = std::move(below);
     }
     CellList& list = chain.free[size_t(cur)];
-    list.put_in_front(journal(), cells, taken);
-    std::vector<int32_t> all;
-    for (int32_t i = 0; i < list.size(); i++) all.push_back(list[i]);
-    if (!map({v}, all)) continue;
-    list.drop(journal(), cells, mapped_[size_t(vertices_[size_t(v)].cell)]);
+    list.put_in_front(journal(), taken);
+    if (!map_these({v}, list)) continue;
+    list.drop(journal(), mapped_[size_t(vertices_[size_t(v)].cell)]);
     return true;
   }
   return false;

@@ -24,13 +24,14 @@ class HivedQueue {
 
   /// The bucket of opportunistic requests.
   size_t opportunistic() const { return buckets_.size() - 1; }
-  /// The class of requests of one virtual cluster, priority and shape, made by `make` when it is met first.
-  template <class F> uint32_t class_for(int32_t vc, int32_t priority, ShapeId shape, F make) {
-    const auto [it, fresh] = ids_.try_emplace({vc, priority, shape}, uint32_t(classes_.size()));
+  /// The class of requests that come in by one door, of one priority and shape, made by `make` when it is met first. A request without a
+  /// virtual cluster (`vc` -1) is never inserted.
+  template <class F> uint32_t class_for(uint32_t door, int32_t vc, int32_t priority, ShapeId shape, F make) {
+    const auto [it, fresh] = ids_.try_emplace({door, priority, shape}, uint32_t(classes_.size()));
     if (fresh) {
       Class& c = classes_.emplace_back();
       c.request = make();
-      c.bucket = priority < 0 ? opportunistic() : size_t(vc);
+      c.bucket = priority < 0 || vc < 0 ? opportunistic() : size_t(vc);
       buckets_[c.bucket].classes.push_back(it->second);
     }
     return it->second;
@@ -79,7 +80,7 @@ class HivedQueue {
 
   std::vector<int64_t> key_;
   std::vector<uint32_t> class_of_;
-  std::map<std::tuple<int32_t, int32_t, ShapeId>, uint32_t> ids_;
+  std::map<std::tuple<uint32_t, int32_t, ShapeId>, uint32_t> ids_;
   std::deque<Class> classes_;
   std::vector<Bucket> buckets_;
   std::vector<size_t> dirty_;

@@ -23,7 +23,7 @@ bool Victims::before(uint32_t a, uint32_t b, uint32_t queue) const {
   const int64_t p = int64_t(x.priority) + x.boost, q = int64_t(y.priority) + y.boost;
   if (p != q) return p < q;
   if (x.reserved != y.reserved) return x.reserved > y.reserved;
-  return a < b;
+  return x.uid != y.uid ? x.uid < y.uid : a < b;
 }
 
 bool Victims::fits(const Workload& in, bool borrowing) const {

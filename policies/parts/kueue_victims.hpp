@@ -39,6 +39,7 @@ struct Workload {
   bool evicted = false;  ///< on its way out already
   uint32_t local_queue = kNone;
   int64_t local_usage = 0;    ///< past usage of its local queue, for admission fair sharing
+  uint32_t uid = kNone;          ///< decides what nothing else does
   std::vector<Amount> usage;  ///< a column once
 };
 

@@ -8,9 +8,10 @@ namespace muster {
 /// Follows the events: who waits, with which key, and whether room may have come. The pass over the queue is `Form`'s, which has
 ///   bool contains(JobId), void insert(const View&, JobId, int64_t key), void erase(const View&, JobId): the queue;
 ///   void pass(const View&, Plan&, bool grew): one pass; `grew`: room may have come since the last one;
-/// and, if it cares for jobs with a placement,
+/// and, if it likes,
 ///   void hear(const View&, const Plan&, const Event&): every event, before anything is made of it;
-///   void rekey_placed(const View&, const Plan&, JobId): the order has another key for a job that does not wait.
+///   void rekey_placed(const View&, const Plan&, JobId): the order has another key for a job that does not wait;
+///   void room(const View&, const Event&): an event by which room may have come.
 template <class Form> class List : public Policy {
  public:
   explicit List(ListParts p) : parts_(std::move(p)) {}
@@ -23,6 +24,7 @@ template <class Form> class List : public Policy {
     parts_.estimate->follow(now);
     const auto grows = [&](const Event& e) {
       grew = true;
+      if constexpr (requires { form.room(now, e); }) form.room(now, e);
       if (e.pieces.empty() || (e.what != What::end && e.what != What::lost)) known_ = false;
       for (const Piece& p : e.pieces) gave_back_.push_back(p.node);
     };

@@ -39,15 +39,15 @@ NodeView::NodeView(CellForest& forest, int32_t id, const std::vector<std::vector
 
 bool NodeView::bad(const Node& n) const {
   const Cell& c = forest_[n.cell];
-  if (c.is_physical) return c.bad;
+  if (opportunistic_) return c.bad != 0;
   return c.bound != kNoCell && forest_[c.bound].bad;
 }
 
 bool NodeView::is_suggested(const Node& n, const std::vector<char>& suggested) const {
   if (suggested.empty()) return true;
   const Cell& c = forest_[n.cell];
-  const int32_t x = c.is_physical ? n.cell : c.bound;
-  return x == kNoCell || suggested[size_t(forest_[x].node)];
+  const int32_t x = opportunistic_ ? n.cell : c.bound;
+  return x == kNoCell || suggested[size_t(forest_.info(x).node)];
 }
 
 int32_t NodeView::class_of(const Node& n) const {
@@ -201,7 +201,7 @@ NodeView::Found NodeView::find(const std::vector<int32_t>& sizes, int32_t q, con
       for (;; i++, taken = 0) {
         if (i == letter_.size()) return Found::nothing;
         const Cell& c = forest_[nodes_[size_t(letter_[i])].cell];
-        if (c.leaves - forest_.count_from(c.uses, q) - taken >= size) break;
+        if (c.leaves - forest_.used_from(nodes_[size_t(letter_[i])].cell, q) - taken >= size) break;
       }
       const Node& n = nodes_[size_t(letter_[i])];
       if (bad(n)) return Found::bad;
@@ -224,8 +224,8 @@ NodeView::Found NodeView::find(const std::vector<int32_t>& sizes, int32_t q, con
         result = Found::nothing;
         break;
       }
-      const Cell& c = forest_[nodes_[size_t(at)].cell];
-      free = c.leaves - forest_.count_from(c.uses, q);
+      const int32_t c = nodes_[size_t(at)].cell;
+      free = forest_[c].leaves - forest_.used_from(c, q);
     }
     if (bad(nodes_[size_t(at)])) {
       result = Found::bad;

@@ -22,9 +22,13 @@ class NodeView {
     journal().set(dirty_[size_t(dirty_count_)], slot);
     journal().set(dirty_count_, dirty_count_ + 1);
   }
-  int32_t& uses() { return uses_; }
+  /// Leaves in use, of all its nodes, like those of a cell.
+  struct Tally {
+    int32_t priority = kFreePriority, used = 0, lower = -1;
+  };
+  Tally& tally() { return tally_; }
   /// Leaves of its nodes that nobody uses.
-  int64_t unused() const { return int64_t(leaves_.size()) - forest_.count_from(uses_, kOpportunistic); }
+  int64_t unused() const { return int64_t(leaves_.size()) - tally_.used; }
   /// Tasks of `size` leaves that its nodes hold, all free.
   int64_t holds(int32_t size) const {
     int64_t n = 0;
@@ -37,7 +41,7 @@ class NodeView {
   /// to an earlier one. `suggested[node]` empty: all are.
   Found find(const std::vector<int32_t>& sizes, int32_t q, const std::vector<char>& suggested, std::vector<int32_t>& out);
   /// False: a round at priority `q` would see exactly what a round without victims saw.
-  bool has_lower(int32_t q) const { return forest_.count_from(uses_, kOpportunistic) > forest_.count_from(uses_, q); }
+  bool has_lower(int32_t q) const { return tally_.used > forest_.used_from(tally_.priority, tally_.used, tally_.lower, q); }
   /// Leaves of a node of the view, depth first.
   std::span<const int32_t> leaves(int32_t cell) const {
     const Node& n = nodes_[size_t(forest_[cell].slot)];
@@ -83,7 +87,7 @@ class NodeView {
   int32_t dirty_count_ = 0;
   int32_t by_letter_ = 1;  // the order stands in letter_, not in the lists
   std::vector<int32_t> letter_;
-  int32_t uses_ = -1;  // leaves in use by priority, of all nodes
+  Tally tally_;
   std::vector<int32_t> moved_, cursor_, cursors_;
 };
 

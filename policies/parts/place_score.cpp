@@ -17,7 +17,7 @@ ScoringPlacer::ScoringPlacer(const PolicyInput& in)
     const std::string name(tie->as_text());
     if (std::find(std::begin(kTies), std::end(kTies), name) == std::end(kTies)) {
       const std::string near = nearest_name(name, kTies);
-      throw InputError((tie->where.empty() ? "" : tie->where + ": ") + "tie: want index or permutation, found \"" + name + "\"" +
+      throw InputError((tie->where.empty() ? "tie" : tie->where) + ": want index or permutation, found \"" + name + "\"" +
                        (near.empty() ? "" : "; did you mean " + near + "?"));
     }
     Random random(in.seed, "place-tie");
@@ -97,9 +97,11 @@ void ScoringPlacer::look(Line& l, const Want& w, NodeId n) {
 
 /// The scores for a kind of request as things are now.
 ScoringPlacer::Line& ScoringPlacer::line(ShapeId id, uint32_t group, bool most, const Task& t, const Want& w) {
-  if (id >= lines_.size()) lines_.resize(id + 1);
+  auto side = std::find_if(sides_.begin(), sides_.end(), [&](const Side& x) { return x.cluster == &cluster() && x.index == &index(); });
+  if (side == sides_.end()) side = sides_.insert(sides_.end(), Side{&cluster(), &index(), {}});
+  if (id >= side->lines.size()) side->lines.resize(id + 1);
   const uint32_t key = group * 2 + most;
-  auto& of = lines_[id];
+  auto& of = side->lines[id];
   auto at = std::find_if(of.begin(), of.end(), [&](const auto& x) { return x.first == key; });
   if (at == of.end()) {
     of.emplace_back(key, std::make_unique<Line>());

@@ -78,7 +78,13 @@ class ScoringPlacer : public Placer {
   const View* now_ = nullptr;
   std::vector<uint32_t> place_;  // of each node in the order of ties
   std::vector<NodeId> node_at_;
-  std::vector<std::vector<std::pair<uint32_t, std::unique_ptr<Line>>>> lines_;  // by shape: group and whether most
+  /// One for each cluster that is asked about: the run's, and those of a policy's own, which live as long as it.
+  struct Side {
+    const Cluster* cluster;
+    const NodeIndex* index;
+    std::vector<std::vector<std::pair<uint32_t, std::unique_ptr<Line>>>> lines;  // by shape: group and whether most
+  };
+  std::vector<Side> sides_;
   State state_;
   Task task_;  // being placed
   std::vector<NodeId> changed_;

@@ -71,11 +71,11 @@ const Placer::Ask& Placer::ask(const View& now, ShapeId id) {
   return a;
 }
 
-Pieces Placer::find(const View& now, const Plan& plan, JobId j, Relax relax) {
+Pieces Placer::find(const View& now, const Cluster& cluster, const NodeIndex& index, JobId j, Relax relax) {
   const ShapeId id = now.job(j).shape;
   const Ask& a = ask(now, id);
-  cluster_ = &plan.cluster();
-  index_ = &plan.index();
+  cluster_ = &cluster;
+  index_ = &index;
   if (index_->free_now_gpus() < int64_t(a.least_gpus)) return {};
   const Shape& s = now.shape_of(id);
   if (index_->free_now_gpus() >= int64_t(a.gpus) && place({now, j, s, a, true, relax})) return out_;

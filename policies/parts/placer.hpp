@@ -40,7 +40,9 @@ class Placer {
 
   /// A placement of `j` on what is free now, or nothing. Good until the next call.
   Pieces find(const View& now, const Plan& plan, JobId j) { return find(now, plan, j, Relax{}); }
-  Pieces find(const View& now, const Plan& plan, JobId j, Relax relax);
+  Pieces find(const View& now, const Plan& plan, JobId j, Relax relax) { return find(now, plan.cluster(), plan.index(), j, relax); }
+  /// The same on a cluster of the policy's own: as it will be, or as it might be.
+  Pieces find(const View& now, const Cluster& cluster, const NodeIndex& index, JobId j, Relax relax);
   /// Why find() had nothing: no_gpus, fragmented, or the first of level, anti-affinity, type, driver, label, cpu, memory, other resources
   /// that alone prevents it.
   Reason why(const View& now, const Plan& plan, JobId j);

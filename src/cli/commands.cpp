@@ -51,8 +51,7 @@ std::string overview() {
       "muster replays job traces on modelled GPU clusters under scheduling policies.\n\n"
       "  muster run --topology dgx-a100-16 --trace campus --policy fifo\n"
       "  muster run --topology \"node:32 gpu:8\" --trace jobs.csv --policy sjf --out out\n"
-      "  muster explain drf\n\n"
-      "Commands\n";
+      "  muster explain drf\n\n";
   size_t width = 0;
   for (const Command& c : commands()) width = std::max(width, c.name.size());
   for (const Command& c : commands()) s += "  " + padded(c.name, width + 2) + std::string(c.summary) + "\n";
@@ -105,7 +104,7 @@ int dispatch(int argc, char* const* argv, Console& console) {
 std::span<const Command> commands() {
   static const Command table[] = {
       run_command(),      report_command(), verify_command(),   compare_command(),  diff_command(),       rerun_command(), topo_command(),
-      policies_command(), models_command(), trace_command(),    validate_command(), generate_command(), explain_command(), reproduce_command(),
+      policies_command(), models_command(), trace_command(),    validate_command(), generate_command(), explain_command(), quiz_command(), reproduce_command(),
       completion_command(), man_command(),
   };
   return table;

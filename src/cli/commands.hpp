@@ -33,6 +33,7 @@ Command diff_command();
 Command rerun_command();
 Command reproduce_command();
 Command explain_command();
+Command quiz_command();
 Command completion_command();
 Command man_command();
 

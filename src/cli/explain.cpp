@@ -1,6 +1,7 @@
 // muster explain: worked solutions of exercises.
 #include <algorithm>
 
+#include "cli/choose.hpp"
 #include "cli/commands.hpp"
 #include "explain/explanation.hpp"
 #include "files/read.hpp"
@@ -9,20 +10,6 @@
 
 namespace muster::cli {
 namespace {
-
-/// The row of a table that has this name. Throws InputError with the nearest one.
-template <class Row> const Row& chosen(std::span<const Row> all, std::string_view name, std::string_view what) {
-  std::vector<std::string_view> known;
-  std::string list;
-  for (const Row& r : all) {
-    if (r.name == name) return r;
-    known.push_back(r.name);
-    list += (list.empty() ? "" : ", ") + std::string(r.name);
-  }
-  const std::string near = nearest_name(name, known);
-  throw InputError("no " + std::string(what) + " is called " + std::string(name) + (near.empty() ? "" : "; did you mean " + near + "?") +
-                   " (" + list + ")");
-}
 
 /// Leaves the first `n` steps of every list of steps.
 void cut(std::vector<Block>& blocks, size_t n) {

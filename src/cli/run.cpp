@@ -62,6 +62,7 @@ int run(const Arguments& a, Console& console) {
     s.model = chosen.make(*s.topology, workload, notes);
     for (const std::string& note : notes) console.warning(note);
     s.options.model = s.model.get();
+    if (s.model) h.metrics.emplace_back("locality");  // what the model did
     h.inputs.emplace_back("model", chosen.provenance());
   }
   std::string how;  // the other options that change a result, so that the run can be repeated
@@ -71,7 +72,8 @@ int run(const Arguments& a, Console& console) {
   for (const Option& o : trace_options())
     if (o.value.empty() && a.has(o.long_name())) how += (how.empty() ? "" : " ") + std::string(o.long_name());
   if (a.has("--metrics")) {
-    h.metrics = metrics_from(a);
+    for (std::string& name : metrics_from(a))
+      if (name != "locality" || !s.model) h.metrics.push_back(std::move(name));
     how += (how.empty() ? "" : " ") + std::string("--metrics ") + std::string(a.get("--metrics"));
   }
   if (!how.empty()) h.inputs.emplace_back("options", how);
@@ -128,6 +130,8 @@ int run(const Arguments& a, Console& console) {
     for (auto f = files.rbegin(); f != files.rend(); ++f) written += (written.empty() ? "" : ", ") + f->path();
     console.note(std::string(seconds) + "; wrote " + written);
   }
+  if (const Metric* settled = report.find("stationary"); settled && settled->value == 0)
+    console.warning("the run is not stationary: completion times drift, or more than half of it is warm-up; its means depend on where the trace ends");
   const Metric* unfinished = report.find("jobs_unfinished");
   return unfinished && unfinished->value > 0 ? kFailed : kDone;
 }

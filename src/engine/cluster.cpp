@@ -26,13 +26,7 @@ Cluster::Cluster(const Topology& t)
   for (size_t k = kCpu; k <= kMem; k++) others |= t.limits(k);
   if (others) {
     others_.resize(t.nodes());
-    for (NodeId n = 0; n < t.nodes(); n++) {
-      const NodeKind& kind = t.kind(n);
-      for (size_t k = 1; k < kMaxKinds; k++) {
-        const bool limited = k == kCpu ? kind.limits_cpu : k == kMem ? kind.limits_mem : true;
-        others_[n].free[k] = limited ? kind.capacity[k] : kPlenty;
-      }
-    }
+    for (NodeId n = 0; n < t.nodes(); n++) others_[n] = empty_node(n);
   }
   index_ = std::make_unique<NodeIndex>(t, *this, 0, t.nodes());
 }
@@ -81,6 +75,39 @@ bool Cluster::changed_since(uint64_t& from, std::vector<NodeId>& nodes) const {
   follows_ = true;
   from = changes_before_ + changes_.size();
   return known;
+}
+
+Cluster::Others Cluster::empty_node(NodeId n) const {
+  Others o;
+  const NodeKind& kind = topology_.kind(n);
+  for (size_t k = 1; k < kMaxKinds; k++) {
+    const bool limited = k == kCpu ? kind.limits_cpu : k == kMem ? kind.limits_mem : true;
+    o.free[k] = limited ? kind.capacity[k] : kPlenty;
+  }
+  return o;
+}
+
+void Cluster::copy(NodeId n, const Cluster& from, bool held) {
+  const GpuId first = topology_.first_gpu(n), end = first + topology_.gpus_of(n);
+  if (cordoned_[n] != from.cordoned_[n]) {
+    set_removed(n, from.removed(n));
+    set_flags(n, from.cordoned_[n]);
+  }
+  for (unsigned w = 0; w < words(n); w++)
+    edit(n, w, [&](Word& x) {
+      x = from.at(n, w);
+      if (!held) x.taken = x.draining = x.share_draining = 0;
+    });
+  for (GpuId g = first; g < end; g++) holder_[g] = held ? from.holder_[g] : kNone;
+  if (!from.sliced_.empty() && sliced_.empty()) sliced_.resize(words_.size());
+  for (unsigned w = 0; !sliced_.empty() && w < words(n); w++)
+    sliced_[word_first_[n] + w] = held && !from.sliced_.empty() ? from.sliced_[word_first_[n] + w] : 0;
+  if (!others_.empty()) others_[n] = held ? from.others_[n] : empty_node(n);
+  for (GpuId g = first; g < end && !(slot_.empty() && from.slot_.empty()); g++) {
+    const SharedGpu* s = held ? from.shared(g) : nullptr;
+    if (s) shares_[slot(g)] = *s;
+    else if (shared(g)) shares_[slot_[g]] = SharedGpu{};
+  }
 }
 
 bool Cluster::room(NodeId n, const TaskGroup& g, unsigned tasks) const {
@@ -192,7 +219,7 @@ void Cluster::set_bad(NodeId n, unsigned w, uint64_t mask) {
   edit(n, w, [&](Word& x) { x.bad = mask; });
 }
 
-void Cluster::set_flag(NodeId n, uint8_t flag, bool on) {
+void Cluster::set_flags(NodeId n, uint8_t flags) {
   const auto count = [&](int64_t sign) {
     for (unsigned w = 0; w < words(n); w++) {
       free_gpus_ += sign * std::popcount(free(n, w));
@@ -200,7 +227,7 @@ void Cluster::set_flag(NodeId n, uint8_t flag, bool on) {
     }
   };
   count(-1);
-  cordoned_[n] = uint8_t(on ? cordoned_[n] | flag : cordoned_[n] & ~flag);
+  cordoned_[n] = flags;
   count(1);
   touch(n);
 }

@@ -86,6 +86,7 @@ struct Simulator::Engine {
   Held all_of(NodeId n);
   void drain_node(NodeId n, Duration notice);
   void set_installed(NodeId n, bool on);
+  void absent();
 
   // ---- invariants (check.cpp)
   void check() const;

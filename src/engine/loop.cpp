@@ -84,7 +84,7 @@ void Simulator::Engine::run() {
   const auto& jobs = w.workload.jobs;
   const size_t n = jobs.size();
   if (w.cluster.installed() != int64_t(w.topology.gpus()) && !observers.empty())
-    record(What::capacity, kNone).capacity = (w.cluster.installed() - int64_t(w.topology.gpus())) * kMilli;
+    absent();
   while (left) {
     Time t = next_submit < n ? jobs[next_submit].submit : kNever;
     drop_stale();

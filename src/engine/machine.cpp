@@ -161,6 +161,17 @@ void Simulator::Engine::drain_node(NodeId n, Duration notice) {
   }
 }
 
+/// Tells of the nodes that will be added in the course of the run.
+void Simulator::Engine::absent() {
+  std::vector<Piece> pieces;
+  for (NodeId n = 0; n < w.topology.nodes(); n++)
+    if (w.cluster.removed(n))
+      for (unsigned word = 0; word < w.cluster.words(n); word++) pieces.push_back(Piece::whole(n, 0, w.topology.gpus_of(n) ? w.cluster.all(n, word) : 0, uint8_t(word)));
+  const Held held = w.store.keep(pieces);
+  if (held.count > 1) doomed.push_back(held);
+  record(What::capacity, kNone, held).capacity = (w.cluster.installed() - int64_t(w.topology.gpus())) * kMilli;
+}
+
 void Simulator::Engine::set_installed(NodeId n, bool on) {
   if (w.cluster.removed(n) == !on) return;
   const GpuId first = w.topology.first_gpu(n), gpus = w.topology.gpus_of(n);

@@ -231,7 +231,39 @@ Drf solve_drf(const Exercise& e) {
   return d;
 }
 
+namespace {
+
+/// Jobs instead of users: each is one task, and its share with that task decides, the smaller request first.
+Document of_jobs(const Exercise& e) {
+  const JobShares j = solve_job_shares(e);
+  Document d;
+  d.title = "Jobs by the dominant share of what they ask";
+  d.add(task_table(j.sharing, j.solution));
+  std::string order;
+  for (const size_t u : j.order) order += (order.empty() ? "" : ", ") + j.sharing.users[u].name;
+  d.say(order, "order");
+  return d;
+}
+
+Document of_tree(const Exercise& e) {
+  const Hierarchy h = solve_hdrf(e);
+  Document d;
+  d.title = "Hierarchical dominant resource fairness";
+  TableBlock t;
+  t.columns = {{"queue", false, false}, {"asks", false, true}, {"tasks", true, false}, {"share", true, false}};
+  for (size_t u = 0; u < h.sharing.users.size(); u++) {
+    const auto& user = h.sharing.users[u];
+    t.rows.push_back({user.name, amounts(h.sharing, user.asks), std::to_string(h.tasks[u]), h.shares[u]});
+  }
+  d.add(std::move(t));
+  return d;
+}
+
+}  // namespace
+
 Document explain_drf(const Exercise& e) {
+  if (e.input.find("tree")) return of_tree(e);
+  if (e.input.find("jobs")) return of_jobs(e);
   if (const Config* order = e.input.find("order")) return reverse(e, Sharing(e), *order);
   return forward(solve_drf(e));
 }

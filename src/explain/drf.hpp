@@ -51,6 +51,23 @@ struct Drf {
 };
 Drf solve_drf(const Exercise& e);
 
+/// Jobs in the order of their shares: of what each asks, or of what it holds ("allocated"); those below their minimum ("ready" below
+/// "min_available") go first.
+struct JobShares {
+  Sharing sharing;
+  SharingSolution solution;
+  std::vector<size_t> order;
+};
+JobShares solve_job_shares(const Exercise& e);
+
+/// A tree of queues: {"n1": {"demand": {...}}, "n3": {"children": {...}}}; leaves are the users.
+struct Hierarchy {
+  Sharing sharing;
+  std::vector<int64_t> tasks;       ///< by leaf
+  std::vector<std::string> shares;  ///< by leaf, at the last step
+};
+Hierarchy solve_hdrf(const Exercise& e);
+
 /// The same on max-min fairness.
 struct MaxMin {
   Sharing sharing;
@@ -63,5 +80,7 @@ Fraction rate_of(const Sharing& s, const SharingSolution& r, size_t u);
 
 Document explain_drf(const Exercise& e);
 Document explain_maxmin(const Exercise& e);
+Document explain_schedule(const Exercise& e);
+Document explain_backfill(const Exercise& e);
 
 }  // namespace muster

@@ -34,9 +34,20 @@ std::unique_ptr<Family> make_slowdown();
 std::unique_ptr<Family> make_makespan();
 std::unique_ptr<Family> make_utilization();
 std::unique_ptr<Family> make_idle();
-std::unique_ptr<Family> make_waits();
 std::unique_ptr<Family> make_load();
 std::unique_ptr<Family> make_locality();
+std::unique_ptr<Family> make_fairness();
+std::unique_ptr<Family> make_spread();
+std::unique_ptr<Family> make_rho();
+std::unique_ptr<Family> make_equal_split();
+std::unique_ptr<Family> make_sla();
+std::unique_ptr<Family> make_waits();
+std::unique_ptr<Family> make_wait_classes();
+std::unique_ptr<Family> make_bounds();
+std::unique_ptr<Family> make_stationarity();
 std::unique_ptr<Family> make_anomaly();
+std::unique_ptr<Family> make_cells();
+std::unique_ptr<Family> make_fragmentation();
+std::unique_ptr<Family> make_loss();
 
 }  // namespace muster

@@ -14,7 +14,8 @@ class Levels : public Model {
     const size_t levels = topology_.levels().size(), node = topology_.node_level();
     factors_.resize(levels + 1, kFullSpeed);  // the last one is of a single GPU
     for (size_t l = 0; l < levels; l++) {
-      const int64_t usual = l < node ? kAcrossNodes : l + 1 < levels ? kAcrossSwitches : kFullSpeed;
+      const bool switched = topology_.levels()[l] == "nvlink" && l < node;  // NVLink switches join the nodes of a rack
+      const int64_t usual = switched ? kFullSpeed : l < node ? kAcrossNodes : l + 1 < levels ? kAcrossSwitches : kFullSpeed;
       factors_[l] = ratio_of(in.given, topology_.levels()[l], usual, kFullSpeed, kMost);
     }
     cluster_ = ratio_of(in.given, "cluster", kAcrossNodes, kFullSpeed, kMost);

@@ -11,6 +11,8 @@ std::span<const ModelInfo> models() {
       levels_model(),
       {.name = "null", .summary = "every job at full speed wherever it is; the default",
        .make = [](const ModelInput&) -> std::unique_ptr<Model> { return nullptr; }},
+      ring_model(),
+      throughput_model(),
   };
   return kModels;
 }

@@ -79,7 +79,8 @@ std::string summary(const Report& r, const Header& h, std::string_view trace, st
 
   std::string parameters;
   for (const auto& [name, v] : h.parameters)
-    if (!v.empty()) parameters += fmt::format("{}{} {}", parameters.empty() ? "" : ", ", name, v);
+    if (!v.empty())  // a table that would fill the screen is in the report
+      parameters += fmt::format("{}{} {}", parameters.empty() ? "" : ", ", name, v.size() > 60 && v[0] == '{' ? "{...}" : v);
   line(out, "policy", {fmt::format("{:<{}}", cut(h.policy, names), names), parameters});
 
   for (const auto& [role, name] : h.inputs)
@@ -117,6 +118,13 @@ std::string summary(const Report& r, const Header& h, std::string_view trace, st
       parts.front().insert(0, "of the last: ");
       line(out, "", parts);
     }
+  }
+  if (const double slower = value("locality_slowdown_mean"); std::isfinite(slower)) {
+    std::vector<std::string> words{fmt::format("{:.2f} times as long", slower)};
+    constexpr std::string_view kShare = "locality_gpu_time_";
+    for (const Metric& m : r.metrics)
+      if (m.name.starts_with(kShare) && m.value >= 0.0005) words.push_back(share(m.value) + " in one " + m.name.substr(kShare.size()));
+    line(out, "distance", words);
   }
   const double rate = value("throughput_jobs_per_hour");
   line(out, "makespan", {fmt::format("{:<{}}", time_text(value("makespan_s")), names), std::isfinite(rate) ? fmt::format("{:.1f} jobs/h", rate) : ""});

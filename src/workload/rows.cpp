@@ -399,6 +399,8 @@ ShapeId Rows::shape_of(const Request& r) {
 void Rows::claims(Job& job) const {
   span(Field::estimate, job.estimate);
   span(Field::time_limit, job.time_limit);
+  if (options_.limits == Limits::ignore) job.time_limit = kNever;
+  if (options_.limits == Limits::estimate) job.time_limit = std::min(job.time_limit, job.estimate);
   instant(Field::deadline, job.deadline);
   instant(Field::earliest_start, job.earliest_start);
   small(Field::priority, job.priority);

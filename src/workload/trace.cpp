@@ -115,6 +115,14 @@ void set_drops(TraceOptions& options, std::string_view list) {
   }
 }
 
+Limits limits_called(std::string_view name) {
+  constexpr std::string_view kNames[] = {"kill", "ignore", "estimate"};
+  const auto at = std::find(std::begin(kNames), std::end(kNames), name);
+  if (at != std::end(kNames)) return Limits(at - std::begin(kNames));
+  const std::string near = nearest_name(name, kNames);
+  throw InputError("want kill, ignore or estimate, found " + quoted(name) + (near.empty() ? "" : "; did you mean " + near + "?"));
+}
+
 TraceResult read_trace(std::string_view text, std::string_view file, const TraceOptions& options) {
   constexpr std::string_view kFormats[] = {"csv", "jsonl", "philly-csv"};
   if (!options.format.empty() && std::find(std::begin(kFormats), std::end(kFormats), options.format) == std::end(kFormats)) {

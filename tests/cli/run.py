@@ -5,7 +5,7 @@ usage: run.py MUSTER TRANSCRIPT.txt...
 
 In a transcript `$ COMMAND` (and `> ` lines below it) is typed to sh, with `muster` the program under test, in an empty folder of its own; the lines below it are standard
 output, then standard error with `! ` before each line, then `[N]` when the exit status is not 0. A line `...` stands for any lines, `...` inside
-a line for any text. Lines before the first `$` are for people.
+a line for any text. Lines before the first `$` are for people. Of a page in Markdown the fenced blocks that begin with `$ ` are the transcript.
 """
 import os, re, subprocess, sys, tempfile
 
@@ -21,7 +21,10 @@ def main():
     environment["PATH"] = os.path.dirname(muster) + ":" + environment["PATH"]
     for file in sys.argv[2:]:
         with tempfile.TemporaryDirectory() as folder:
-            for block in open(file, encoding="utf-8").read().split("\n$ ")[1:]:
+            text = open(file, encoding="utf-8").read()
+            if file.endswith(".md"):
+                text = "".join("\n" + block for block in re.findall(r"^```\w*\n(\$ .*?)^```$", text, re.M | re.S))
+            for block in text.split("\n$ ")[1:]:
                 command, _, rest = block.partition("\n")
                 while rest.startswith("> "):
                     more, _, rest = rest[2:].partition("\n")

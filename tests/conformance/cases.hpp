@@ -74,6 +74,7 @@ void single_server(const Json& c, Tally& tally);
 void parallel_schedule(const Json& c, Tally& tally);
 void max_min(const Json& c, Tally& tally);
 void dominant_resource(const Json& c, Tally& tally);
+void fair_share(const Json& c, Tally& tally);
 // Queues: false when the kind is of another family.
 bool kueue_case(const std::string& kind, const Json& c, Tally& tally);
 bool yarn_case(const std::string& kind, const Json& c, Tally& tally);
@@ -82,6 +83,7 @@ bool share_case(const std::string& kind, const Json& c, Tally& tally);
 void buddy(const Json& c, Tally& tally);
 void cells(const Json& c, Tally& tally);
 void hived(const Json& c, Tally& tally);
+void hived_run(const Json& c, Tally& tally);
 void hived_defect(const Json& c, Tally& tally);
 bool known_mean(const std::filesystem::path& csv, Tally& tally);
 

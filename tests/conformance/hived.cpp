@@ -61,12 +61,12 @@ class Player {
     make(c.at("cluster"), c.at("vcs"));
     if (c.value("startup", "clean") != "k8s") return;
     for (const Chain& chain : hived_->forest.chains())
-      for (const int32_t leaf : chain.full[1]) hived_->node_bad(hived_->forest[leaf].node);
+      for (const int32_t leaf : chain.full[1]) hived_->node_bad(hived_->forest.info(leaf).node);
     std::vector<const Chain*> chains;
     for (const Chain& chain : hived_->forest.chains()) chains.push_back(&chain);
     std::sort(chains.begin(), chains.end(), [](const Chain* a, const Chain* b) { return a->name < b->name; });
     for (const Chain* chain : chains)
-      for (const int32_t leaf : chain->full[1]) hived_->node_healthy(hived_->forest[leaf].node);
+      for (const int32_t leaf : chain->full[1]) hived_->node_healthy(hived_->forest.info(leaf).node);
   }
 
   /// Plays an event; what the pods of it came to.
@@ -153,7 +153,7 @@ class Player {
       if (x.lazied) one["lazy_preempted"] = true;
       one["physical"] = Json::object();
       for (const int32_t leaf : hived_->physical(g.number))
-        if (leaf != kNoCell) one["physical"][f.nodes()[size_t(f[leaf].node)].name].push_back(f.leaf_index(leaf));
+        if (leaf != kNoCell) one["physical"][f.nodes()[size_t(f.info(leaf).node)].name].push_back(f.leaf_index(leaf));
       for (auto& [node, list] : one["physical"].items()) std::sort(list.begin(), list.end());
       s["groups"][name] = one;
     }
@@ -185,7 +185,7 @@ class Player {
 
   std::string place(int32_t leaf) const {
     const CellForest& f = hived_->forest;
-    return f.nodes()[size_t(f[leaf].node)].name + ":" + std::to_string(f.leaf_index(leaf));
+    return f.nodes()[size_t(f.info(leaf).node)].name + ":" + std::to_string(f.leaf_index(leaf));
   }
 
   bool bound(const std::string& group, const std::string& pod) const {
@@ -303,7 +303,7 @@ class Player {
   }
 
   std::string node_of(int32_t number, const Slot& s) const {
-    return hived_->forest.nodes()[size_t(hived_->forest[hived_->physical(number)[s.leaves[0]]].node)].name;
+    return hived_->forest.nodes()[size_t(hived_->forest.info(hived_->physical(number)[s.leaves[0]]).node)].name;
   }
 
   /// What the group holds, as it was decided.
@@ -321,7 +321,7 @@ class Player {
 
   Recorded record(const HivedLeaf& l) const {
     const CellForest& f = hived_->forest;
-    return {f.chain_of(l.physical).name, f.nodes()[size_t(f[l.physical].node)].name,
+    return {f.chain_of(l.physical).name, f.nodes()[size_t(f.info(l.physical).node)].name,
             l.root_level > 0 ? f.chain_of(l.physical).types[size_t(l.root_level)] : "", f.leaf_index(l.physical)};
   }
 
@@ -344,7 +344,7 @@ class Player {
       Json out = {{"pod", pod}, {"outcome", "bind"}, {"leaf_cells", Json::array()}};
       for (const size_t i : s.leaves) {
         if (leaves[i].physical == kNoCell) continue;
-        out["node"] = f.nodes()[size_t(f[leaves[i].physical].node)].name;
+        out["node"] = f.nodes()[size_t(f.info(leaves[i].physical).node)].name;
         out["chain"] = f.chain_of(leaves[i].physical).name;
         out["leaf_cells"].push_back(f.leaf_index(leaves[i].physical));
       }

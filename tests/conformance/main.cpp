@@ -21,12 +21,13 @@ void judge(const Json& c, const fs::path& file, Tally& tally) {
   if (kind == "parallel_schedule") return parallel_schedule(c, tally);
   if (kind == "maxmin") return max_min(c, tally);
   if (kind == "drf") return dominant_resource(c, tally);
+  if (kind == "fair_share") return fair_share(c, tally);
   if (kind == "buddy") return buddy(c, tally);
   if (kind == "cells") return cells(c, tally);
   if (kueue_case(kind, c, tally) || yarn_case(kind, c, tally) || share_case(kind, c, tally)) return;
   if (!kind.empty()) return tally.skipped(kind);
   if (c.contains("recommended_behaviour")) return hived_defect(c, tally);
-  if (c.contains("events") && c.contains("cluster")) return hived(c, tally);
+  if (c.contains("events") && c.contains("cluster")) return hived(c, tally), hived_run(c, tally);
   tally.skipped("file of an unknown kind (" + file.filename().string() + ")");
 }
 

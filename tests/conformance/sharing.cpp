@@ -1,6 +1,9 @@
 // maxmin and drf: who gets what, exactly, and in which order.
+#include <algorithm>
+
 #include "cases.hpp"
 #include "explain/drf.hpp"
+#include "parts/kai_share.hpp"
 
 namespace conformance {
 
@@ -129,7 +132,26 @@ void dominant_resource(const Json& c, Tally& tally) {
   const std::string id = c.at("id").get<std::string>();
   const Json& input = c.at("input");
   const Json& expected = c.at("expected");
-  if (!input.contains("users")) return tally.skipped("drf of jobs and trees");
+  if (input.contains("jobs")) {
+    const JobShares j = solve_job_shares(exercise(c));
+    std::string difference;
+    const auto task = [&](const std::string& name) { return j.solution.tasks[user(j.sharing, name)]; };
+    if (expected.contains("shares"))
+      for (const auto& [name, v] : expected["shares"].items())
+        add(difference, same(name, v, Fraction::parse(task(name).share).value_or(0)));
+    if (expected.contains("dominant"))
+      for (const auto& [name, v] : expected["dominant"].items())
+        if (v != j.sharing.resources[task(name).dominant].name) add(difference, name + " has another dominant resource");
+    if (expected.contains("order")) add(difference, order(j.sharing, expected["order"], j.order));
+    return tally.judged(id, difference);
+  }
+  if (input.contains("tree")) {
+    const Hierarchy h = solve_hdrf(exercise(c));
+    std::string difference;
+    for (const auto& [name, n] : expected.at("tasks").items()) add(difference, same(name, n, h.tasks[user(h.sharing, name)]));
+    return tally.judged(id, difference);
+  }
+  if (!input.contains("users")) return tally.skipped("drf of another form");
   const Drf d = solve_drf(exercise(c));
   const size_t all = d.solution.steps.size();
   if (expected.contains("continuous")) tally.judged(id + " continuous", continuous(d, expected["continuous"]));
@@ -137,6 +159,47 @@ void dominant_resource(const Json& c, Tally& tally) {
     tally.judged(id + " stop", outcome(d, expected["discrete_stop_at_first_no_fit"], d.paper_ends ? d.paper_ends : all));
   if (expected.contains("discrete_skip_and_go_on")) tally.judged(id + " skip", outcome(d, expected["discrete_skip_and_go_on"], all));
   if (c.contains("steps")) tally.judged(id + " steps", steps(d, c["steps"]));
+}
+
+void fair_share(const Json& c, Tally& tally) {
+  const std::string id = c.at("id").get<std::string>();
+  const Json& input = c.at("input");
+  const auto exactly = [](const Json& v) {
+    return v.is_object() ? *Fraction::parse(v.at("frac").get<std::string>()) : *Fraction::parse(v.dump());
+  };
+  constexpr int64_t kUnit = 720'720'000;  // of a GPU: thirds, sevenths and the like stay whole
+  const auto units = [&](const Json& v) { return (exactly(v) * kUnit).floor(); };
+  const int64_t total = units(input.at("capacity_gpus"));
+  std::vector<std::string> names;
+  std::vector<kai::ShareQueue> queues;
+  if (input.contains("queues")) {
+    for (const auto& [name, q] : input["queues"].items()) {
+      kai::ShareQueue& queue = queues.emplace_back();
+      names.push_back(name);
+      queue.deserved = units(q.at("quota")), queue.request = units(q.at("req"));
+      queue.weight = (exactly(q.at("w")) * 1'000).floor();
+      queue.priority = q.at("prio").get<int32_t>();
+    }
+  } else {
+    for (const auto& [name, w] : input.at("weights").items()) {
+      kai::ShareQueue& queue = queues.emplace_back();
+      names.push_back(name);
+      queue.request = kai::kUnlimited;
+      queue.weight = (exactly(w) * 1'000).floor();
+      if (input.contains("normalised_past_use"))
+        queue.usage_millionths = (exactly(input["normalised_past_use"].at(name)) * 1'000'000).floor();
+    }
+  }
+  const int64_t k = input.contains("k") ? (exactly(input["k"]) * 1'000'000).floor() : 0;
+  const kai::Division d = kai::divide(total, queues, k, 1);
+  std::string difference;
+  for (const auto& [name, v] : c.at("expected").at("fair_share").items()) {
+    const size_t q = size_t(std::find(names.begin(), names.end(), name) - names.begin());
+    add(difference, compare(name, number(v), double(d.fair[q]) / double(kUnit)));
+  }
+  if (c.contains("steps") && !c["steps"].empty() && c["steps"].back().is_object() && c["steps"].back().contains("remaining"))
+    add(difference, compare("remaining", number(c["steps"].back()["remaining"]), double(d.remaining) / double(kUnit)));
+  tally.judged(id, difference);
 }
 
 }  // namespace conformance

@@ -31,8 +31,7 @@ bool has_columns(std::string_view text, std::span<const std::string_view> names)
 }
 
 /// Calls `row` with the fields of those columns for every record below the header.
-template <typename F>
-void each_row(const ImportSource& source, std::span<const std::string_view> names, F row) {
+template <typename F> void each_row(const ImportSource& source, std::span<const std::string_view> names, F row) {
   CsvReader csv(source.text, ',');
   csv.next();
   const std::vector<size_t> at = columns(csv.fields(), names);
@@ -40,8 +39,7 @@ void each_row(const ImportSource& source, std::span<const std::string_view> name
   size_t rows = 0;
   while (csv.next()) {
     if (csv.fault()) fail(source, csv.line(), csv.fault());
-    if (csv.fields().size() != width)
-      fail(source, csv.line(), plural(csv.fields().size(), "field") + " for " + plural(width, "column"));
+    if (csv.fields().size() != width) fail(source, csv.line(), plural(csv.fields().size(), "field") + " for " + plural(width, "column"));
     std::vector<std::string_view> fields;
     for (const size_t i : at) fields.push_back(trim(csv.fields()[i]));
     if (fields[0].empty()) fail(source, csv.line(), std::string(names[0]) + " is empty");

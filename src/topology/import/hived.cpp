@@ -277,8 +277,8 @@ class Reader {
   std::map<std::string, CellType> types_;
   std::map<size_t, std::vector<const CellType*>> by_height_;  // those below nodes
   std::map<std::string, Sku> skus_;
-  std::map<std::string, size_t> seen_, tops_;                 // names of nodes, and of the topmost cells above them
-  size_t above_ = 0, inside_ = 0;       // levels above the node; height of the highest node
+  std::map<std::string, size_t> seen_, tops_;  // names of nodes, and of the topmost cells above them
+  size_t above_ = 0, inside_ = 0;              // levels above the node; height of the highest node
   size_t cells_ = 0, renumbered_ = 0;
 };
 

@@ -24,7 +24,7 @@ constexpr Reader kReaders[] = {
     {"hwloc XML", is_hwloc, read_hwloc},
     {"openb nodes", is_openb, read_openb},
     {"Lingjun topo.csv", is_lingjun, read_lingjun},
-    {"kubectl get nodes -o json", is_kubernetes, read_kubernetes},
+    {"kubectl get nodes -o json or yaml", is_kubernetes, read_kubernetes},
     {"HiveD configuration", is_hived, read_hived},
 };
 

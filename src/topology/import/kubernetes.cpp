@@ -1,4 +1,4 @@
-// `kubectl get nodes -o json`: what nodes offer, and NVIDIA's labels.
+// `kubectl get nodes -o json` (or yaml): what nodes offer, and NVIDIA's labels.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -6,6 +6,7 @@
 #include "muster/config.hpp"
 #include "text/json_config.hpp"
 #include "text/numbers.hpp"
+#include "text/yaml_config.hpp"
 #include "topology/import/quantity.hpp"
 #include "topology/import/readers.hpp"
 #include "workload/message.hpp"
@@ -47,7 +48,8 @@ std::optional<Int128> offered(const Config& node, std::string_view resource, Int
     const auto text = text_at(node, {"status", part, resource});
     if (!text) continue;
     const auto q = quantity(*text);
-    if (!q || *q > most) throw InputError(at(node, {"status", part, resource})->where + ": want a quantity such as 8, 7900m or 512Gi, found " + quoted(*text));
+    if (!q || *q > most)
+      throw InputError(at(node, {"status", part, resource})->where + ": want a quantity such as 8, 7900m or 512Gi, found " + quoted(*text));
     return q;
   }
   return std::nullopt;
@@ -58,20 +60,29 @@ int64_t whole_label(const Config& node, std::string_view label, int64_t fallback
   if (!text) return fallback;
   const auto n = whole_number(*text);
   if (!n || *n < 0 || *n > most)
-    throw InputError(at(node, {"metadata", "labels", label})->where + ": want a whole number from 0 to " + with_commas(most) + ", found " + quoted(*text));
+    throw InputError(at(node, {"metadata", "labels", label})->where + ": want a whole number from 0 to " + with_commas(most) + ", found " +
+                     quoted(*text));
   return *n;
 }
 
 }  // namespace
 
 bool is_kubernetes(std::string_view text) {
-  if (trim(text.substr(0, 100)).substr(0, 1) != "{") return false;
+  if (!trim(text.substr(0, 100)).starts_with("{")) {  // -o yaml
+    bool api = false, nodes = false;
+    for (const std::string_view line : lines(text.substr(0, 1U << 20U))) {
+      api = api || line.starts_with("apiVersion: v1");
+      nodes = nodes || line.starts_with("items:") || line == "kind: Node";
+    }
+    return api && nodes;
+  }
   return text.find("\"items\"") != std::string_view::npos || text.find("\"kind\": \"Node\"") != std::string_view::npos;
 }
 
 Imported read_kubernetes(Sources sources) {
   const ImportSource& source = sources[0];
-  const Config top = parse_json_config(source.text, source.file);
+  const bool json = trim(source.text.substr(0, 100)).starts_with("{");
+  const Config top = json ? parse_json_config(source.text, source.file) : parse_yaml_config(source.text, source.file);
   std::vector<const Config*> nodes;
   if (const Config* items = top.find("items")) {
     if (items->kind != Config::Kind::list) throw InputError(items->where + ": want a list of nodes");
@@ -88,12 +99,14 @@ Imported read_kubernetes(Sources sources) {
   std::vector<Row> rows;
   size_t cordoned = 0, shared = 0;
   for (const Config* n : nodes) {
-    if (text_at(*n, {"kind"}) != "Node") throw InputError(n->where + ": want a Node, found " + quoted(text_at(*n, {"kind"}).value_or("nothing")));
+    if (text_at(*n, {"kind"}) != "Node")
+      throw InputError(n->where + ": want a Node, found " + quoted(text_at(*n, {"kind"}).value_or("nothing")));
     const auto name = text_at(*n, {"metadata", "name"});
     if (!name || name->empty()) throw InputError(n->where + ": a node without metadata.name");
     NodeKind kind;
     if (const auto cpu = offered(*n, "cpu", Int128(1'000'000) * kMilli)) kind.capacity[kCpu] = int64_t(*cpu), kind.limits_cpu = true;
-    if (const auto mem = offered(*n, "memory", (Int128(1'024'000'000) << 20U) * kMilli)) kind.capacity[kMem] = int64_t((*mem / kMilli) >> 20U), kind.limits_mem = true;
+    if (const auto mem = offered(*n, "memory", (Int128(1'024'000'000) << 20U) * kMilli))
+      kind.capacity[kMem] = int64_t((*mem / kMilli) >> 20U), kind.limits_mem = true;
     int64_t gpus = int64_t(offered(*n, "nvidia.com/gpu", Int128(16'384) * 1000 * kMilli).value_or(0) / kMilli);
     // Time slicing offers every GPU several times.
     const int64_t replicas = whole_label(*n, "nvidia.com/gpu.replicas", 1, 1000);
@@ -103,9 +116,24 @@ Imported read_kubernetes(Sources sources) {
     if (gpus > 0) {
       std::string type = text_at(*n, {"metadata", "labels", "nvidia.com/gpu.product"}).value_or("");
       constexpr std::string_view kShared = "-SHARED";
-      if (type.size() > kShared.size() && type.compare(type.size() - kShared.size(), kShared.size(), kShared) == 0) type.resize(type.size() - kShared.size());
+      if (type.size() > kShared.size() && type.compare(type.size() - kShared.size(), kShared.size(), kShared) == 0)
+        type.resize(type.size() - kShared.size());
       kind.gpu_type = type;
       kind.gpu_mem_mib = whole_label(*n, "nvidia.com/gpu.memory", 0, 1'024'000'000);
+    }
+    // "535", "104", "05" of the driver; what CUDA it offers.
+    const auto version = [&](std::initializer_list<const char*> labels) {
+      std::string v;
+      for (const char* label : labels) {
+        const auto part = text_at(*n, {"metadata", "labels", label});
+        if (!part || !whole_number(*part)) break;
+        v += (v.empty() ? "" : ".") + *part;
+      }
+      return v;
+    };
+    if (gpus > 0) {
+      kind.driver = version({"nvidia.com/cuda.driver.major", "nvidia.com/cuda.driver.minor", "nvidia.com/cuda.driver.rev"});
+      kind.cuda = version({"nvidia.com/cuda.runtime.major", "nvidia.com/cuda.runtime.minor"});
     }
     cordoned += text_at(*n, {"spec", "unschedulable"}) == "true";
     Row row;

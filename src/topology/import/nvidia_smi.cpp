@@ -227,25 +227,14 @@ Meets recover(const Matrix& m, Meets u, std::vector<std::string>& notes) {
 
 /// NVLink and network cards, of GPUs as the node numbers them.
 void add_links(const Matrix& m, const Meets& u, const NodeShape& shape, NodeLinks& links, std::vector<std::string>& notes) {
-  constexpr int64_t kOneLink = 25'000;  // MB/s of NVLink 2, 3 and 4
-  constexpr uint32_t kMostLinks = 18;   // that a GPU has
   const size_t n = m.gpus;
   std::vector<uint32_t> number(n);
   for (uint32_t i = 0; i < n; i++) number[shape.order[i]] = i;
-  uint32_t least = kNone, most = 0;
-  for (uint32_t a = 0; a < n; a++)
-    for (uint32_t b = a + 1; b < n; b++) {
-      const uint32_t count = std::max(m.nvlinks[shape.order[a]][shape.order[b]], m.nvlinks[shape.order[b]][shape.order[a]]);
-      least = std::min(least, count), most = std::max(most, count);
-      if (count) links.pairs.push_back({a, b, count});
-    }
-  if (n > 1) links.nvlink = most ? NodeLinks::NvLink::pairs : NodeLinks::NvLink::none;
-  // More links than a GPU has, counted over all others, lead to switches.
-  if (n > 1 && least == most && most * (n - 1) > kMostLinks) links.nvlink = NodeLinks::NvLink::all, links.pairs.clear();
-  if (most) {
-    links.nvlink_rate.mb_s = links.nvlink == NodeLinks::NvLink::all ? most * kOneLink : kOneLink;
+  std::vector<std::vector<uint32_t>> counts(n, std::vector<uint32_t>(n));
+  for (size_t a = 0; a < n; a++)
+    for (size_t b = 0; b < n; b++) counts[number[a]][number[b]] = m.nvlinks[a][b];
+  if (set_nvlink(links, counts))
     notes.emplace_back("an NVLink counts as 25 GB/s, as of V100, A100 and H100; those of B200 have twice as much");
-  }
   links.states_nics = m.names.size() > n;
   for (size_t d = n; d < m.names.size(); d++) {
     const Meet nearest = *std::min_element(u[d].begin(), u[d].begin() + long(n));

@@ -17,7 +17,8 @@ std::vector<uint32_t> numbered(const std::vector<uint32_t>& of_gpu) {
   return r;
 }
 
-TopologySpec::Vertex vertex(const std::vector<Partition>& levels, size_t at, const std::vector<uint32_t>& gpus, std::vector<uint32_t>& order) {
+TopologySpec::Vertex vertex(const std::vector<Partition>& levels, size_t at, const std::vector<uint32_t>& gpus,
+                            std::vector<uint32_t>& order) {
   TopologySpec::Vertex v;
   if (at == levels.size()) {
     v.gpus = uint32_t(gpus.size());
@@ -43,10 +44,8 @@ NodeShape node_shape(uint32_t gpus, std::vector<Partition> partitions) {
     before = p.of_gpu = numbered(p.of_gpu);
     const size_t parts = std::set<uint32_t>(p.of_gpu.begin(), p.of_gpu.end()).size();
     if (parts <= 1 || parts == gpus) continue;
-    if (kept.empty() || kept.back().of_gpu != p.of_gpu)
-      kept.push_back(std::move(p));
-    else if (kept.back().rank < p.rank)
-      kept.back() = std::move(p);
+    if (kept.empty() || kept.back().of_gpu != p.of_gpu) kept.push_back(std::move(p));
+    else if (kept.back().rank < p.rank) kept.back() = std::move(p);
   }
   NodeShape s;
   for (const Partition& p : kept) s.levels.push_back(p.level);
@@ -91,7 +90,8 @@ NodeShape node_shape(uint32_t gpus, const std::vector<Container>& containers) {
     for (const uint32_t g : c.gpus) of_gpu[g] = first;
   };
   std::vector<Partition> partitions;
-  for (const auto& [kind, name, rank] : {std::tuple(Container::socket, "socket", 1), std::tuple(Container::numa, "numa", 0), std::tuple(Container::bridge, "bridge", 0)}) {
+  for (const auto& [kind, name, rank] :
+       {std::tuple(Container::socket, "socket", 1), std::tuple(Container::numa, "numa", 0), std::tuple(Container::bridge, "bridge", 0)}) {
     Partition p{name, single(), rank};
     bool any = false;
     for (const Container* c : order)
@@ -108,8 +108,26 @@ NodeShape node_shape(uint32_t gpus, const std::vector<Container>& containers) {
   return node_shape(gpus, std::move(partitions));
 }
 
+bool set_nvlink(NodeLinks& links, const std::vector<std::vector<uint32_t>>& counts) {
+  constexpr int64_t kOneLink = 25'000;  // MB/s
+  constexpr uint64_t kMostLinks = 18;
+  const auto n = uint32_t(counts.size());
+  uint32_t least = kNone, most = 0;
+  for (uint32_t a = 0; a < n; a++)
+    for (uint32_t b = a + 1; b < n; b++) {
+      const uint32_t count = std::max(counts[a][b], counts[b][a]);
+      least = std::min(least, count), most = std::max(most, count);
+      if (count) links.pairs.push_back({a, b, count});
+    }
+  if (n > 1) links.nvlink = most ? NodeLinks::NvLink::pairs : NodeLinks::NvLink::none;
+  if (n > 1 && least == most && uint64_t{most} * (n - 1) > kMostLinks) links.nvlink = NodeLinks::NvLink::all, links.pairs.clear();
+  if (most) links.nvlink_rate.mb_s = links.nvlink == NodeLinks::NvLink::all ? most * kOneLink : kOneLink;
+  return most > 0;
+}
+
 std::string renumbering(const NodeShape& shape) {
-  std::string s = "GPUs are renumbered, since those of a domain are neighbours: gpu0 to gpu" + std::to_string(shape.order.size() - 1) + " are ";
+  std::string s =
+      "GPUs are renumbered, since those of a domain are neighbours: gpu0 to gpu" + std::to_string(shape.order.size() - 1) + " are ";
   for (size_t i = 0; i < shape.order.size(); i++) s += (i ? ", GPU" : "GPU") + std::to_string(shape.order[i]);
   return s;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "muster/config.hpp"
@@ -118,6 +119,7 @@ std::vector<std::string> hosts(const Line& line, const std::string& key) {
 /// GPUs as gres.conf lists them: the cores of each (empty: not stated).
 struct Gres {
   std::vector<std::string> cores;
+  std::vector<std::vector<uint32_t>> nvlinks;  // to each other GPU; empty: not stated
   std::string type;
   bool types_differ = false;
 };
@@ -152,7 +154,10 @@ class Cluster {
     Imported r;
     if (nodes_.empty())  // gres.conf alone names nodes as well
       for (const std::string& name : gres_order_) add_node(name, {});
-    if (nodes_.empty()) fail(sources[0], "no node line (NodeName=... of slurm.conf or gres.conf) in it; give all files of the cluster, as in `muster topo import topology.conf gres.conf slurm.conf`");
+    if (nodes_.empty())
+      fail(sources[0],
+           "no node line (NodeName=... of slurm.conf or gres.conf) in it; give all files of the cluster, as in `muster topo import "
+           "topology.conf gres.conf slurm.conf`");
     std::vector<TopologySpec::Vertex> vertices;
     bool sockets = false;
     for (Node& n : nodes_) vertices.push_back(vertex(n, r, sockets));
@@ -188,6 +193,7 @@ class Cluster {
     if (count == 0) count = 1;
     if (count > kMostGpus) l.bad("a node has at most 16,384 GPUs");
     const std::string cores = l.get("cores").value_or(l.get("cpus").value_or("")), type = l.get("type").value_or("");
+    const std::vector<uint32_t> nvlinks = links_of(l);
     const auto names = l.get("nodename") ? hosts(l, "nodename") : std::vector<std::string>{""};
     for (const std::string& name : names) {
       const auto [at, fresh] = gres_.try_emplace(name);
@@ -197,7 +203,34 @@ class Cluster {
       g.types_differ = g.types_differ || g.type != type;
       if (g.cores.size() + count > kMostGpus) l.bad("a node has at most 16,384 GPUs");
       g.cores.insert(g.cores.end(), count, cores);
+      g.nvlinks.resize(g.cores.size());
+      if (count == 1) g.nvlinks.back() = nvlinks;
     }
+  }
+
+  /// "Links=-1,4,4,0": NVLinks to the GPUs of the node in order, -1 for itself.
+  static std::vector<uint32_t> links_of(const Line& l) {
+    std::vector<uint32_t> r;
+    const std::string list = l.get("links").value_or("");
+    for (const std::string_view part : split_list(list)) {
+      const auto n = whole_number(part);
+      if (!n || *n < -1 || *n > 1000) l.bad("links: want whole numbers from -1 to 1,000, found " + quoted(part));
+      r.push_back(uint32_t(std::max<int64_t>(*n, 0)));
+    }
+    return r;
+  }
+
+  /// NVLink of a node whose GPU number i is the order[i]-th of gres.conf; nothing when a GPU does not state its links.
+  static void add_nvlink(const Gres& gres, const std::vector<uint32_t>& order, NodeLinks& links) {
+    const size_t n = gres.cores.size();
+    std::vector<std::vector<uint32_t>> counts(n, std::vector<uint32_t>(n));
+    for (size_t a = 0; a < n; a++) {
+      const auto& of = gres.nvlinks[order[a]];
+      if (of.size() != n) return;
+      for (size_t b = 0; b < n; b++)
+        if (a != b) counts[a][b] = of[order[b]];
+    }
+    set_nvlink(links, counts);
   }
 
   void add_nodes(const Line& l) {
@@ -205,7 +238,8 @@ class Cluster {
     bool states = default_states_;
     int64_t cpus = l.whole("cpus", 0, 1'000'000);
     if (cpus == 0 && (l.get("sockets") || l.get("corespersocket")))
-      cpus = l.whole("boards", 1, 1000) * l.whole("sockets", l.whole("socketsperboard", 1, 1000), 1000) * l.whole("corespersocket", 1, 1000) * l.whole("threadspercore", 1, 100);
+      cpus = l.whole("boards", 1, 1000) * l.whole("sockets", l.whole("socketsperboard", 1, 1000), 1000) *
+             l.whole("corespersocket", 1, 1000) * l.whole("threadspercore", 1, 100);
     if (cpus > 1'000'000) l.bad("more than 1,000,000 CPUs a node");
     if (cpus > 0) kind.capacity[kCpu] = cpus * kMilli, kind.limits_cpu = true;
     if (l.get("realmemory")) kind.capacity[kMem] = l.whole("realmemory", 0, 1'024'000'000), kind.limits_mem = true;
@@ -229,7 +263,8 @@ class Cluster {
           else type = words.back();
         }
         if (words.size() > 2) type = words[1];
-        if (words.size() > 3 || n < 0 || n > int64_t(kMostGpus)) l.bad("gres: want gpu:TYPE:COUNT of at most 16,384, found " + quoted(part));
+        if (words.size() > 3 || n < 0 || n > int64_t(kMostGpus))
+          l.bad("gres: want gpu:TYPE:COUNT of at most 16,384, found " + quoted(part));
         differ = differ || (kind.gpus > 0 && kind.gpu_type != type);
         kind.gpus += uint32_t(n);
         kind.gpu_type = differ ? "" : type;
@@ -262,10 +297,14 @@ class Cluster {
     if (g != gres_.end()) {
       const Gres& gres = g->second;
       if (n.states_gpus && n.kind.gpus != gres.cores.size())
-        fail(*all_[0].source, "node " + n.name + ": slurm.conf states " + plural(n.kind.gpus, "GPU") + ", gres.conf lists " + std::to_string(gres.cores.size()));
+        fail(*all_[0].source, "node " + n.name + ": slurm.conf states " + plural(n.kind.gpus, "GPU") + ", gres.conf lists " +
+                                  std::to_string(gres.cores.size()));
       n.kind.gpus = uint32_t(gres.cores.size());
       if (n.kind.gpu_type.empty() && !gres.types_differ) n.kind.gpu_type = gres.type;
-      if (gres.types_differ && !said_types_) r.notes.push_back("node " + n.name + " has GPUs of different types; the type is left out"), said_types_ = true;
+      if (gres.types_differ && !said_types_)
+        r.notes.push_back("node " + n.name + " has GPUs of different types; the type is left out"), said_types_ = true;
+      std::vector<uint32_t> order(gres.cores.size());
+      std::iota(order.begin(), order.end(), 0U);
       if (std::none_of(gres.cores.begin(), gres.cores.end(), [](const std::string& c) { return c.empty(); })) {
         std::map<std::string, uint32_t> number;
         Partition p{"socket", {}, 0};
@@ -274,7 +313,9 @@ class Cluster {
         if (shape.renumbered() && !said_order_) r.notes.push_back("node " + n.name + ": " + renumbering(shape)), said_order_ = true;
         sockets = sockets || !shape.levels.empty();
         v = std::move(shape.node);
+        order = shape.order;
       }
+      if (n.kind.gpus > 0 && gres.nvlinks.back().size() == n.kind.gpus) add_nvlink(gres, order, n.kind.links);
     }
     if (v.children.empty()) v.gpus = n.kind.gpus;
     v.name = n.name;
