@@ -34,7 +34,6 @@ std::unique_ptr<Family> make_slowdown();
 std::unique_ptr<Family> make_makespan();
 std::unique_ptr<Family> make_utilization();
 std::unique_ptr<Family> make_idle();
-std::unique_ptr<Family> make_waits();
 std::unique_ptr<Family> make_load();
 std::unique_ptr<Family> make_locality();
 std::unique_ptr<Family> make_fairness();
