@@ -102,6 +102,7 @@ std::vector<Option> trace_options() {
           {"--drop", "WHAT", "leave rows out: cpu-only, zero-duration (with a comma: both)", true},
           {"--trace-format", "FORMAT", "csv, jsonl or philly-csv; default: by its content"},
           {"--strict", "", "a row that cannot be used is an error"},
+          {"--time-limits", "WHAT", "kill, ignore, or estimate: an estimate is a limit too; default kill"},
           {"--open-ended", "", "a row without a duration runs until it is cancelled or cut"}};
 }
 
@@ -128,6 +129,11 @@ TraceOptions trace_options_from(const Arguments& a) {
   }
   o.strict = a.has("--strict");
   o.open_ended = a.has("--open-ended");
+  if (a.has("--time-limits")) {
+    try {
+      o.limits = limits_called(a.get("--time-limits"));
+    } catch (const InputError& e) { throw InputError(std::string("option --time-limits: ") + e.what()); }
+  }
   return o;
 }
 

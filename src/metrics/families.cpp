@@ -15,7 +15,7 @@ std::span<const FamilyInfo> metric_families() {
       {"makespan", make_makespan},
       {"utilization", make_utilization},
       {"idle", make_idle},
-      {"wait-reasons", make_wait_reasons},
+      {"waits", make_waits},
       {"load", make_load},
       {"locality", make_locality, false, "where jobs of several GPUs ran, and how much slower that made them"},
       {"anomaly", make_anomaly, false, "waiting although enough GPUs were free, running worse placed than an empty cluster allows"},
@@ -28,7 +28,7 @@ std::span<const FamilyInfo> metric_families() {
       {"rho", make_rho, false, "finish-time fairness: against an equal part of the cluster"},
       {"equal-split", make_equal_split, false, "who got less than an equal part while it wanted it; envy"},
       {"sla", make_sla, false, "deadlines met, and lateness"},
-      {"waits", make_waits, false, "longest wait, starvation, waits by size and by user"},
+      {"wait-classes", make_wait_classes, false, "longest wait, starvation, waits by size and by user"},
       {"bounds", make_bounds, false, "makespan and mean completion beside what no schedule can beat"},
       {"stationarity", make_stationarity, false, "warm-up cut, batch means, whether the run has settled"},
   };
