@@ -174,6 +174,10 @@ class HivedPolicy final : public Policy {
 
   void enter(const View& now, Plan& plan, JobId j) {
     const Shape& s = now.shape(j);
+    if (s.total_milli() > int64_t{s.total_gpus} * kMilli) {  // cells hold whole GPUs
+      plan.reject(j, Reason::policy);
+      return;
+    }
     if (s.total_gpus == 0) {
       cpu_waiting_.push_back(j);
       return;
