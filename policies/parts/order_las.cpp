@@ -53,9 +53,12 @@ class Tiresias final : public Levels {
   int64_t key(const View& now, Estimate&, JobId j) override {
     Past& p = past_[j];
     if (now.starts(j) && p.first_start == kNever) p.first_start = now.now() - now.ran(j);  // unknown to us: at the latest then
-    if (promote_ && waiting_since(now, j) == kNever && now.ran(j) > p.ran) {  // it was stopped just now
-      p.since = now.now();
-      starve(now, j);
+    if (p.since == kNever) {  // it was not waiting until now
+      alarms_.clear(j);
+      if (now.ran(j) > p.ran) {
+        p.since = now.now();
+        if (promote_) starve(now, j);
+      }
     }
     return at(now, j);
   }
@@ -85,7 +88,6 @@ class Tiresias final : public Levels {
     Int128 attained = 0;     // when it was as new again
     Duration ran = 0;
   };
-  Time waiting_since(const View&, JobId j) const { return past_[j].since; }
   size_t level(const View& now, JobId j) const {
     const Int128 a = now.attained(j) - past_[j].attained;
     return size_t(std::partition_point(limits_.begin(), limits_.end(), [&](int64_t l) { return l * kGpuSecond <= a; }) - limits_.begin());
@@ -113,7 +115,7 @@ class Tiresias final : public Levels {
 
 }  // namespace
 
-const PartParameter kLasParameters[1] = {{"quantum", "10m", "step of attained service, on one GPU: jobs within one step are equal"}};
+const PartParameter kLasParameters[1] = {{"quantum", "1h", "step of attained service, on one GPU: jobs within one step are equal"}};
 const PartParameter kTiresiasParameters[3] = {
     {"queue_limit", "3600,36000", "GPU-seconds at which a job leaves the first queue, the second, ..."},
     {"num_queue", "", "how many queues: one more than there are limits; given only to be checked"},
@@ -121,7 +123,7 @@ const PartParameter kTiresiasParameters[3] = {
 
 std::unique_ptr<Order> make_las(const PolicyInput& in) {
   const Config* c = in.parameters.find("quantum");
-  const Duration quantum = c ? c->as_duration() : 600 * kSecond;
+  const Duration quantum = c ? c->as_duration() : 3600 * kSecond;
   if (quantum == 0) throw InputError(c->where + ": a quantum must be above 0");
   return std::make_unique<Las>(in.workload.jobs.size(), quantum);
 }
@@ -140,10 +142,10 @@ std::unique_ptr<Order> make_tiresias(const PolicyInput& in) {
     const int64_t n = queues->as_integer(1, 1001);
     if (size_t(n) != limits.size() + 1)
       throw InputError((queues->where.empty() ? "" : queues->where + ": ") + "num_queue is " + std::to_string(n) + ", which wants " +
-                       std::to_string(n - 1) + " limits, but queue_limit has " + std::to_string(limits.size()) + " (" + text + "), which make " +
+                       std::to_string(n - 1) + (n == 2 ? " limit" : " limits") + ", but queue_limit has " + std::to_string(limits.size()) + " (" + text + "), which make " +
                        std::to_string(limits.size() + 1) + " queues");
   }
-  return std::make_unique<Tiresias>(in.workload.jobs.size(), limits, promote ? promote->as_millionths(0, int64_t{1} << 40) : 0);
+  return std::make_unique<Tiresias>(in.workload.jobs.size(), limits, promote ? promote->as_millionths(0, 1'000'000'000'000) : 0);
 }
 
 }  // namespace muster

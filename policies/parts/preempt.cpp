@@ -54,7 +54,7 @@ template <class Queue> class Preempting final : public List<Preempting<Queue>> {
   void rekey_placed(const View& now, const Plan& plan, JobId j) {
     if (!holders_.contains(j)) return;
     place(now, plan, j);
-    for (const Piece& p : plan.at(j)) this->gave_back_.push_back(p.node);  // for those now before it, room may have come there
+    left(plan.at(j));  // for those that are before it now, room may have come there
     later_ = true;
   }
 
@@ -108,7 +108,10 @@ template <class Queue> class Preempting final : public List<Preempting<Queue>> {
       if (!holders_.last_is_after(now.now(), keys_[j], j)) return false;
       if (counts(now, now.job(j).shape) && !holders_.shares()) {
         count_room(now, plan, j);
-        for (const JobId v : victims_) plan.preempt(v);
+        for (const JobId v : victims_) {
+          left(plan.at(v));
+          plan.preempt(v);
+        }
       } else {
         make_room(now, plan, j);
       }
@@ -118,13 +121,19 @@ template <class Queue> class Preempting final : public List<Preempting<Queue>> {
     plan.start(j, at);
     erase(now, j);
     place(now, plan, j);
+    if (victims_.empty()) return true;
     for (const JobId v : victims_) {
       holders_.erase(v);
       insert(now, v, this->key(now, v));
       this->fresh_.push_back(v);
     }
     victims_.clear();
+    // What they held beyond what the job took is room for others.
+    if constexpr (!kStop) queue_.forget_failures([&](ShapeId s, Reason, bool) { return may_fit(now, plan, s); });
     return true;
+  }
+  void left(Pieces at) {
+    for (const Piece& p : at) this->gave_back_.push_back(p.node);
   }
 
   /// The general way: edits that are taken back. Leaves in victims_ who is gone; nobody when it is no use.
@@ -143,6 +152,7 @@ template <class Queue> class Preempting final : public List<Preempting<Queue>> {
     for (auto v = removed_.rbegin(); v != removed_.rend(); ++v) {
       plan.start(v->job, v->at);
       if (!this->parts_.placer->find(now, plan, j).empty()) continue;
+      left(v->at);
       plan.preempt(v->job);
       victims_.push_back(v->job);
     }

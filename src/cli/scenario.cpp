@@ -214,11 +214,16 @@ void simulate(const Config& c, const Tables& tables, const std::string& file, Ru
   RunOptions options;
   uint64_t seed = 0;
   if (const Config* o = c.find("options")) {
-    static constexpr std::string_view known[] = {"until", "seed", "open_ended", "lenient", "map"};
+    static constexpr std::string_view known[] = {"until", "seed", "open_ended", "lenient", "map", "time_limits"};
     o->only(known);
     if (const Config* until = o->find("until")) options.until = until->as_duration();
     if (const Config* s = o->find("seed")) seed = uint64_t(s->as_integer(0, std::numeric_limits<int64_t>::max()));
     if (const Config* open = o->find("open_ended")) reading.open_ended = open->as_boolean();
+    if (const Config* limits = o->find("time_limits")) {
+      try {
+        reading.limits = limits_called(limits->as_text());
+      } catch (const InputError& e) { throw InputError(limits->where + ": " + e.what()); }
+    }
     if (const Config* map = o->find("map")) {
       if (map->kind != Config::Kind::object) throw InputError(map->where + ": want an object, as in {\"gpus\": \"num_gpu\"}");
       for (const auto& [key, column] : map->fields) reading.maps.emplace_back(key, column.as_text());

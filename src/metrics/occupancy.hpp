@@ -7,6 +7,7 @@
 namespace muster {
 
 /// What of each node can be used at once, rebuilt record by record. A claim counts as held: nobody else may have it.
+/// Records tell additions and removals by GPUs, so a node without any is taken to be there, and a fault of all GPUs of a node at once is one of the node.
 class Occupancy {
  public:
   void begin(const Header& h);

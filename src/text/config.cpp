@@ -55,7 +55,7 @@ int64_t Config::as_integer(int64_t least, int64_t most) const {
 int64_t Config::as_millionths(int64_t least, int64_t most) const {
   const auto n = is(*this, Kind::number) ? scaled_decimal(value, 1'000'000, Round::nearest) : std::nullopt;
   const auto text = [](int64_t millionths) {
-    std::string s = std::to_string(millionths / 1'000'000), rest = std::to_string(1'000'000 + millionths % 1'000'000).substr(1);
+    std::string s = with_commas(millionths / 1'000'000), rest = std::to_string(1'000'000 + millionths % 1'000'000).substr(1);
     while (!rest.empty() && rest.back() == '0') rest.pop_back();
     return rest.empty() ? s : s + "." + rest;
   };

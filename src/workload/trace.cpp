@@ -29,7 +29,7 @@ void note_columns(const Columns& c, const TraceOptions& options, std::string_vie
   require(c, c.has(Field::submit), "when a job is submitted", "submit", where);
   require(c, c.has(Field::duration) || (c.has(Field::start) && c.has(Field::end)) || options.open_ended, "how long a job runs", "duration",
           where);
-  require(c, c.has(Field::gpus) || c.has(Field::gpus_per_task) || c.has(Field::tasks) || c.has(Field::cpus) || !c.unsupported.empty(),
+  require(c, c.has(Field::gpus) || c.has(Field::gpus_per_task) || c.has(Field::gpu_milli) || c.has(Field::tasks) || c.has(Field::cpus) || !c.unsupported.empty(),
           "how many GPUs a job asks", "gpus", where);
   result.notes = c.notes;
   for (const uint32_t i : c.unsupported)
@@ -113,6 +113,14 @@ void set_drops(TraceOptions& options, std::string_view list) {
     else
       throw InputError("--drop: want cpu-only or zero-duration, or both with a comma between, found " + quoted(word));
   }
+}
+
+Limits limits_called(std::string_view name) {
+  constexpr std::string_view kNames[] = {"kill", "ignore", "estimate"};
+  const auto at = std::find(std::begin(kNames), std::end(kNames), name);
+  if (at != std::end(kNames)) return Limits(at - std::begin(kNames));
+  const std::string near = nearest_name(name, kNames);
+  throw InputError("want kill, ignore or estimate, found " + quoted(name) + (near.empty() ? "" : "; did you mean " + near + "?"));
 }
 
 TraceResult read_trace(std::string_view text, std::string_view file, const TraceOptions& options) {

@@ -9,16 +9,23 @@
 
 namespace muster {
 
+/// What stops a job: the limits that the trace states, none, or also its estimate (as where the wall time asked for is both).
+enum class Limits : uint8_t { kill, ignore, estimate };
+
 struct TraceOptions {
   std::vector<std::pair<std::string, std::string>> maps;  ///< (native name, column): --map gpus=num_gpu
   bool drop_cpu_only = false, drop_zero_duration = false;  ///< leave such rows out
   bool strict = false;      ///< the first row that cannot be used is an InputError
   bool open_ended = false;  ///< an empty duration is a job that ends only by a cancel, its limit or the end of the run
+  Limits limits = Limits::kill;
   std::string format;       ///< "csv", "jsonl", "philly-csv"; empty: JSONL when the text begins with '{', else CSV
 };
 
 /// Sets what `list` names ("cpu-only,zero-duration"). Throws InputError.
 void set_drops(TraceOptions& options, std::string_view list);
+
+/// "kill", "ignore" or "estimate". Throws InputError (message without a place).
+Limits limits_called(std::string_view name);
 
 /// Rows left out for one reason.
 struct LeftOut {
