@@ -307,6 +307,8 @@ class HivedPolicy final : public Policy {
       enter(now, plan, weaker);
     }
     if (a.why != HivedWait::none) {
+      // With all cells healthy, what a virtual cluster has room for can be bound: that is the guarantee.
+      if (a.why == HivedWait::no_physical_mapping && hived_.forest.totals().bad == 0) plan.note("hived_violation", {{"job", int64_t(j), {}}});
       queue_.fail(c, a.why);
       plan.reason(j, reason(plan, cls));
       if (stop_) queue_.block(cls.bucket);
@@ -350,6 +352,7 @@ class HivedPolicy final : public Policy {
     }
     group_[j] = group;
     plan.start(j, out_);
+    if (notes_ && cls.request.priority < 0) plan.note("hived_opportunistic", {{"job", int64_t(j), {}}});
     queue_.erase(j);
     for (const int32_t g : hived_.lazied) {
       freed(hived_.group(g).vc);

@@ -94,7 +94,7 @@ std::unique_ptr<Policy> make_list(const PolicyInput& in) {
   parts.input = &in;
   parts.order = make_order(order.name, in);
   parts.estimate = make_estimate(estimate.name, in);
-  parts.placer = make_placer(part("place").name, in.topology, in.seed);
+  parts.placer = make_placer(part("place").name, in);
   if (preempt.name == "none") return make_blocked(blocked.name, std::move(parts));
   if (blocked.name != "stop" && blocked.name != "skip")
     throw InputError(place(c.find("blocked")) + "blocked " + std::string(blocked.name) + " with preempt " + std::string(preempt.name) +

@@ -166,7 +166,7 @@ class RandomPolicy : public Policy {
           }
         return false;
       case 10:  // device twice in one placement
-        if (good.empty() || !good.back().what) return false;
+        if (good.empty() || !good.back().what || good.back().share != Share::whole) return false;
         good.push_back(good.back());
         plan.start(q, good);
         return true;
@@ -203,7 +203,7 @@ class RandomPolicy : public Policy {
           for (JobId j = plan.queue().first(); j != kNone; j = plan.queue().next(j + 1)) {
             const TaskGroup& g = now.shape(j).groups[0];
             const NodeId n = good[0].node;
-            if (g.gpus || now.shape(j).nodes == Nodes::whole || now.shape(j).nodes == Nodes::each || !g.per_task[k]) continue;
+            if (g.per_task[kGpu] || now.shape(j).nodes == Nodes::whole || now.shape(j).nodes == Nodes::each || !g.per_task[k]) continue;
             if (g.per_task[k] * g.max_tasks <= t.kind(n).capacity[k]) continue;
             const Piece all = Piece::whole(n, uint16_t(g.max_tasks), 0);
             plan.start(j, {&all, 1});
@@ -259,10 +259,22 @@ class RandomPolicy : public Policy {
           }
         return false;
       case 24: plan.reason(JobId(now.jobs()), Reason::policy); return true;
+      case 25:  // another share than asked, a whole GPU instead, or two tasks on one piece
+        for (Piece& x : good)
+          if (x.share == Share::slice) {
+            const unsigned other = x.size() % 1000 + 1;
+            const NodeId n = x.node;
+            if (dice_.one_in(3)) x = Piece::part(Share::slice, n, x.gpu(), 0, other, 0, x.group);
+            else if (dice_.one_in(2)) x = Piece::whole(n, 1, x.mask(), x.word, x.group);
+            else x.tasks = 2;
+            plan.start(q, good);
+            return true;
+          }
+        return false;
       default: plan.ask(JobId(now.jobs()), 1); return true;
     }
   }
-  static constexpr uint32_t kRules = 26;
+  static constexpr uint32_t kRules = 27;
 
  protected:
   void try_illegal(const View& now, Plan& plan) {
@@ -316,6 +328,7 @@ class RandomPolicy : public Policy {
     for (const auto& [n, mask] : masks) nodes.push_back(n);
     for (size_t i = nodes.size(); i > 1; i--) std::swap(nodes[i - 1], nodes[dice_.below(uint32_t(i))]);
     std::vector<Piece> out;
+    std::map<std::pair<NodeId, unsigned>, int32_t> left;  // of GPUs cut into slices
     if (s.nodes == Nodes::whole) {
       uint32_t want = dice_.one_in(4) ? dice_.from_to(1, s.total_gpus) : s.total_gpus;
       for (const NodeId n : nodes)
@@ -342,7 +355,19 @@ class RandomPolicy : public Policy {
           for (const uint64_t m : masks[n]) free += unsigned(std::popcount(m));
           bool fits = free >= g.gpus;
           for (size_t r = 1; r < kMaxKinds; r++) fits &= g.per_task[r] == 0 || room[n][r] >= g.per_task[r];
+          const auto milli = int32_t(g.gpu_milli());
+          std::vector<unsigned> cards;
+          for (unsigned gpu = 0; milli && gpu < t.gpus_of(n); gpu++)
+            if (masks[n][gpu / 64] >> (gpu & 63) & 1 || left.try_emplace({n, gpu}, c.slice_left(n, gpu)).first->second >= milli) cards.push_back(gpu);
+          fits &= !milli || !cards.empty();
           if (!fits) break;
+          if (milli) {
+            const unsigned gpu = cards[dice_.below(uint32_t(cards.size()))];
+            uint64_t& word = masks[n][gpu / 64];
+            if (const uint64_t bit = uint64_t{1} << (gpu & 63); word & bit) word &= ~bit, left[{n, gpu}] = kMilli;
+            left[{n, gpu}] -= milli;
+            out.push_back(Piece::part(Share::slice, n, gpu, 0, unsigned(milli), 0, uint8_t(k)));
+          }
           for (uint32_t i = 0; i < g.gpus; i++) {
             uint32_t skip = dice_.below(free--);
             for (size_t word = 0; word < masks[n].size(); word++) {
@@ -355,6 +380,7 @@ class RandomPolicy : public Policy {
               while (skip--) m &= m - 1;
               m &= 0 - m;
               masks[n][word] &= ~m, take[word] |= m;
+              left[{n, unsigned(word * 64 + unsigned(std::countr_zero(m)))}] = 0;
               break;
             }
           }
@@ -363,7 +389,7 @@ class RandomPolicy : public Policy {
           used = true;
         }
         uint16_t tasks = uint16_t(here);
-        if (here && !g.gpus) out.push_back(Piece::whole(n, tasks, 0, 0, uint8_t(k)));
+        if (here && !g.per_task[kGpu]) out.push_back(Piece::whole(n, tasks, 0, 0, uint8_t(k)));
         for (unsigned word = 0; here && word < take.size(); word++)
           if (take[word]) out.push_back(Piece::whole(n, tasks, take[word], uint8_t(word), uint8_t(k))), tasks = 0;
       }

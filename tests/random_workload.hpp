@@ -68,10 +68,12 @@ inline Shape random_shape(Dice& dice, const Topology& t, uint32_t most_groups) {
     g.gpus = dice.one_in(6) ? 0 : dice.one_in(6) ? dice.from_to(1, std::max(1u, t.most_gpus())) : dice.from_to(1, 3);
     g.max_tasks = g.min_tasks = dice.one_in(2) ? 1 : dice.from_to(1, 5);
     g.per_task[kGpu] = g.gpus * kMilli;
+    if (dice.one_in(5)) g.gpus = 0, g.per_task[kGpu] = dice.one_in(3) ? dice.from_to(1, 999) : 100 * dice.from_to(1, 9);
     if (dice.one_in(3)) g.per_task[kCpu] = dice.from_to(1, 6) * kMilli;
     if (dice.one_in(3)) g.per_task[kMem] = dice.from_to(1, 6);
-    if (g.gpus && dice.one_in(5)) g.gpu_types = {dice.one_in(2) ? "A" : "B"};
-    if (g.gpus && dice.one_in(5)) g.gpu_mem_mib = 500 * dice.from_to(1, 6);
+    const bool gpu = g.per_task[kGpu] > 0;
+    if (gpu && dice.one_in(5)) g.gpu_types = {dice.one_in(2) ? "A" : "B"};
+    if (gpu && dice.one_in(5)) g.gpu_mem_mib = 500 * dice.from_to(1, 6);
     s.total_gpus += g.gpus * g.max_tasks;
   }
   return s;

@@ -11,7 +11,7 @@
 
 namespace muster {
 
-/// A GPU cut into shares. MIG: bit masks over 8 memory slices. MPS and time slices: thousandths and MiB.
+/// A GPU cut into shares. MIG: bit masks over 8 memory slices. MPS: per cent and MiB; time slices: thousandths and MiB.
 struct SharedGpu {
   bool blocks = false;                      ///< it has taken its bit in the node's mask
   Share share = Share::whole;
@@ -33,6 +33,8 @@ class NodeIndex {
   NodeId end() const { return end_; }
   /// GPUs of its nodes that can be used at once.
   int64_t free_now_gpus() const { return free_; }
+  /// Milli-GPUs of its nodes that can be used at once: of free GPUs, and of those cut into time slices.
+  int64_t free_now_milli() const { return free_ * kMilli + slices_; }
   /// Largest count that some node has.
   unsigned most() const { return unsigned(counts_.last() == kNone ? 0 : counts_.last()); }
   /// Smallest count >= g (at least one node has it), or kNone.
@@ -44,6 +46,7 @@ class NodeIndex {
   /// GPUs on nodes of whole().
   int64_t whole_gpus() const { return whole_gpus_; }
   /// Lowest node with exactly `count` GPUs free now and room for `need` of every other kind; nodes below `from` left out. kNone: none.
+  /// need[kGpu], if not 0, is a time slice that one of its GPUs must hold.
   NodeId first_with_room(unsigned count, const Resources& need, NodeId from = 0) const;
 
  private:
@@ -51,7 +54,7 @@ class NodeIndex {
   void update(NodeId n);
   struct Line {  // 8 nodes or 8 lines of the level below
     uint64_t counts[8] = {};            // bit min(count, 63)
-    int64_t free[8][kMaxKinds] = {};    // most of each kind
+    int64_t free[8][kMaxKinds] = {};    // most of each kind; kGpu: the longest time slice that a GPU holds
   };
   void refresh(NodeId n) const;
   bool may(const Line& l, unsigned i, unsigned count, const Resources& need) const;
@@ -63,6 +66,8 @@ class NodeIndex {
   std::vector<uint32_t> count_of_;
   IdSet whole_;
   int64_t whole_gpus_ = 0, free_ = 0;
+  int64_t slices_ = 0;              // milli-GPUs left on GPUs cut into time slices
+  std::vector<int64_t> slices_of_;  // by node; empty until there is such a GPU
   NodeId begin_, end_;
   mutable std::vector<std::vector<Line>> room_;  // built when first asked
 };
@@ -92,6 +97,13 @@ class Cluster {
     for (unsigned w = 0; w < words(n); w++) c += unsigned(std::popcount(free_now(n, w)));
     return c;
   }
+  /// GPUs cut into time slices that take more of them at once.
+  uint64_t sliced(NodeId n, unsigned w = 0) const { return sliced_.empty() || !usable(n) ? 0 : sliced_[word_first_[n] + w] & ~at(n, w).bad; }
+  /// Thousandths of GPU `gpu` of node `n` that time slices can take at once: all of a free GPU, none of one that is held otherwise.
+  int32_t slice_left(NodeId n, unsigned gpu) const;
+  /// The most that one GPU of the node has left for a time slice.
+  int32_t longest_slice(NodeId n) const;
+  bool any_sliced() const { return !sliced_.empty(); }
   bool cordoned(NodeId n) const { return cordoned_[n] & 1; }  ///< takes nobody new; who is there may stay
   bool removed(NodeId n) const { return cordoned_[n] & 2; }   ///< not installed
   bool down(NodeId n) const { return cordoned_[n] & 4; }      ///< the whole node, with its CPUs
@@ -112,6 +124,7 @@ class Cluster {
   const NodeIndex& index(uint32_t part = kNone) const {
     for (NodeId n : dirty_) {
       stale_[n] = 0;
+      if (follows_) note_change(n);
       index_->update(n);
       for (const auto& i : parts_)
         if (n >= i->begin() && n < i->end()) i->update(n);
@@ -119,6 +132,9 @@ class Cluster {
     dirty_.clear();
     return part == kNone ? *index_ : *parts_[part];
   }
+  /// For who keeps something by node: the nodes that changed since change number `from`, each as often as index() was asked in between,
+  /// in `nodes`; false when that is too long ago to be known, and all may have changed. `from` becomes the number to ask with next.
+  bool changed_since(uint64_t& from, std::vector<NodeId>& nodes) const;
   static constexpr int64_t kPlenty = std::numeric_limits<int64_t>::max() / 4;
 
   // ---- the plan's and the engine's
@@ -158,6 +174,7 @@ class Cluster {
   void touch(NodeId n) {
     if (!stale_[n]) stale_[n] = 1, dirty_.push_back(n);
   }
+  void note_change(NodeId n) const;
   template <class F>
   void edit(NodeId n, unsigned w, F f);  // f changes masks of a word; the free counts follow
   const Topology& topology_;
@@ -168,9 +185,13 @@ class Cluster {
   std::vector<Others> others_;  // empty when no node limits anything but GPUs
   std::vector<uint32_t> slot_;
   std::vector<SharedGpu> shares_;
+  std::vector<uint64_t> sliced_;  // by word, as words_; empty until a GPU is cut into time slices
   int64_t free_gpus_, free_draining_ = 0, installed_;
   mutable std::vector<uint8_t> stale_;
   mutable std::vector<NodeId> dirty_;
+  mutable std::vector<NodeId> changes_;  // the latest, once somebody has asked
+  mutable uint64_t changes_before_ = 1;  // how many came before them
+  mutable bool follows_ = false;
   std::unique_ptr<NodeIndex> index_;
   std::vector<std::unique_ptr<NodeIndex>> parts_;
 };

@@ -26,11 +26,13 @@ LabelWish parse_label_wish(std::string_view text);
 struct TaskGroup {
   uint32_t min_tasks = 1, max_tasks = 1;  ///< a job makes progress while every group holds its minimum
   uint32_t gpus = 0;                      ///< whole GPUs of one node, per task
-  Resources per_task;                     ///< kGpu is gpus * 1000; CPU, memory and named kinds per task
+  Resources per_task;                     ///< kGpu is gpus * 1000, or a share of one GPU; CPU, memory and named kinds per task
   int64_t gpu_mem_mib = 0;                ///< least memory of a GPU it can use
   std::vector<std::string> gpu_types;     ///< types it can use; empty: any
   std::string driver, cuda;               ///< least driver version; least CUDA version that the driver must offer ("535.104.05", "12.2"); empty: any
   std::vector<LabelWish> labels;          ///< all must hold of its node
+  /// Thousandths of one GPU that a task shares with others in time (Share::slice); 0: it has whole GPUs or none.
+  uint32_t gpu_milli() const { return gpus ? 0 : uint32_t(per_task[kGpu]); }
   friend bool operator==(const TaskGroup&, const TaskGroup&) = default;
 };
 
@@ -65,6 +67,12 @@ struct Shape {
   uint32_t apart = 0;             ///< anti-affinity: jobs of one number above 0 never share a node; an index into Workload::tags
   std::string required_level;     ///< level of the topology: all its tasks inside one domain of it; empty: no wish
   std::string preferred_level;    ///< likewise, if it can be
+  /// Milli-GPUs with all groups at their maximum: total_gpus and the shares.
+  int64_t total_milli() const {
+    int64_t sum = int64_t{total_gpus} * kMilli;
+    for (const TaskGroup& g : groups) sum += int64_t{g.gpu_milli()} * g.max_tasks;
+    return sum;
+  }
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 inline constexpr size_t kMaxGroups = 32;

@@ -47,6 +47,16 @@ struct Piece {
   uint32_t mib() const { return uint32_t(what >> 32); }
   /// GPUs of its word that it touches.
   uint64_t mask() const { return share == Share::whole ? what : uint64_t{1} << (what & 63); }
+  /// Milli-GPUs held; a memory slice of a MIG instance counts as an eighth.
+  int64_t milli() const {
+    switch (share) {
+      case Share::whole: return std::popcount(what) * kMilli;
+      case Share::mig: return int64_t{size()} * kMilli / 8;
+      case Share::mps: return int64_t{size()} * kMilli / 100;
+      case Share::slice: return size();
+    }
+    return 0;
+  }
   /// Whole GPUs held.
   unsigned gpus() const { return share == Share::whole ? unsigned(std::popcount(what)) : 0; }
   friend bool operator==(const Piece& a, const Piece& b) {

@@ -18,7 +18,8 @@ class SkipList final : public List<SkipList> {
         if (!known_) return true;
         const Placer::Relax relax{0, group ? Placer::kAllKinds : uint8_t(0)};
         if (parts_.placer->may_fit(now, plan, s, gave_back_, relax)) return true;
-        return why == Reason::no_gpus && plan.index().free_now_gpus() >= int64_t(now.shape_of(s).total_gpus);  // another reason now
+        const Shape& shape = now.shape_of(s);  // whether there is another reason now
+        return why == Reason::no_gpus && plan.index().free_now_gpus() >= int64_t{shape.total_gpus} && plan.index().free_now_milli() >= shape.total_milli();
       });
     for (JobId j; (j = queue_.first()) != kNone;) {
       // A shape that fitted nowhere in the last pass can fit only where devices came back since.

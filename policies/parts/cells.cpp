@@ -261,6 +261,7 @@ CellForest::CellForest(const HivedConfig& config) {
   Builder b{config, *this, {}, {}, {}};
   if (config.cells.empty()) throw InputError("a cluster has at least one physical cell");
   b.physical_cells();
+  first_virtual_ = int32_t(cells_.size());
   b.virtual_clusters();
   for (std::vector<int32_t>* places : {&place_, &bad_place_, &doomed_place_}) places->assign(cells_.size(), -1);
   b.counts();

@@ -7,6 +7,7 @@
 
 #include "parts/hived_config.hpp"
 #include "parts/journal.hpp"
+#include "parts/large_pages.hpp"
 
 namespace muster {
 
@@ -131,7 +132,7 @@ class CellForest {
   CellForest(const CellForest&) = delete;
   CellForest& operator=(const CellForest&) = delete;
 
-  const std::vector<Cell>& cells() const { return cells_; }
+  std::span<const Cell> cells() const { return cells_; }
   const Cell& operator[](int32_t c) const { return cells_[size_t(c)]; }
   const CellInfo& info(int32_t c) const { return infos_[size_t(c)]; }
   const std::deque<Chain>& chains() const { return chains_; }
@@ -235,7 +236,8 @@ class CellForest {
   }
 
   Journal journal_;
-  std::vector<Cell> cells_;
+  std::vector<Cell, OnLargePages<Cell>> cells_;
+  int32_t first_virtual_ = 0;  // cells from here on are virtual
   std::vector<CellInfo> infos_;
   std::vector<int32_t> place_, bad_place_, doomed_place_;  // by cell: in the free list, among the bad free cells, among the doomed
   std::deque<Chain> chains_;

@@ -23,7 +23,7 @@ void CellForest::touch(int32_t c) {
 /// A virtual root came into or out of use.
 void CellForest::root_changed(int32_t v) {
   const Cell& x = cells_[size_t(v)];
-  if (x.parent != kNoCell || infos_[size_t(v)].is_physical) return;
+  if (x.parent != kNoCell || v < first_virtual_) return;
   JournaledSet& unused = trees_[size_t(infos_[size_t(v)].tree)].unused[size_t(x.level)];
   const bool is = x.bound == kNoCell && x.priority == kFreePriority;
   if (is != unused.contains(root_position_[size_t(v)])) {
@@ -252,7 +252,7 @@ void CellForest::count_one(int32_t c, int32_t priority, int32_t by) {
 /// cell are counted in it at once.
 void CellForest::count_leaves(std::span<const int32_t> leaves, int32_t priority, int32_t by) {
   if (leaves.empty()) return;
-  if (infos_[size_t(leaves[0])].is_physical) journal_.add(priority == kOpportunistic ? opportunistic_ : guaranteed_, by * int32_t(leaves.size()));
+  if (leaves[0] < first_virtual_) journal_.add(priority == kOpportunistic ? opportunistic_ : guaranteed_, by * int32_t(leaves.size()));
   struct Pending {
     int32_t cell = kNoCell, n = 0;
   };

@@ -152,11 +152,12 @@ Hived::Answer Hived::decide(const HivedRequest& r, bool filtering, const std::ve
   group = -1;
   a.why = search(r, s);
   if (a.why != HivedWait::none) return a;
-  std::vector<int32_t> physical, preemptors;
-  for (const HivedLeaf& l : placement_) physical.push_back(l.physical);
-  collect_victims(physical, a.victims, preemptors);
+  run_.clear(), preemptors_.clear();
+  for (const HivedLeaf& l : placement_) run_.push_back(l.physical);
+  collect_victims(run_, a.victims, preemptors_);
+  run_.clear();
   if (filtering) return a;
-  for (const int32_t p : preemptors) {
+  for (const int32_t p : preemptors_) {
     a.cancelled.push_back(uint32_t(groups_[size_t(p)].tag));
     cancel(p);
   }
@@ -176,8 +177,8 @@ Hived::Answer Hived::retry(int32_t g, bool filtering, const std::vector<char>& s
       return a;
     }
   }
-  std::vector<int32_t> preemptors;
-  collect_victims(physical(g), a.victims, preemptors);
+  preemptors_.clear();
+  collect_victims(physical(g), a.victims, preemptors_);
   return a;
 }
 

@@ -136,7 +136,7 @@ class Hived {
   // Of the decision at hand.
   std::vector<HivedLeaf> placement_;
   int32_t placed_root_ = -1;
-  std::vector<int32_t> sizes_, nodes_, leaves_, candidates_, picked_, chosen_, virtual_, run_, run_virtual_;
+  std::vector<int32_t> sizes_, nodes_, leaves_, candidates_, picked_, chosen_, virtual_, run_, run_virtual_, preemptors_;
   std::vector<Vertex> vertices_;
   std::vector<Undone> undone_;
   std::vector<int32_t> vertex_of_, visited_, tops_, parents_, wanted_;

@@ -31,7 +31,7 @@ bool Hived::map_all(int32_t chain, const std::vector<int32_t>& leaves, const std
     undone_.push_back({g, lazy(g)});
   }
   // What has to be bound: trees whose tops are unbound roots, or hang below a bound cell.
-  vertices_.clear(), tops_.clear(), parents_.clear(), members_.clear(), kids_.clear(), candidates_at_.clear();
+  vertices_.clear(), tops_.clear(), parents_.clear(), kids_.clear(), candidates_at_.clear();
   visited_.clear();
   for (const int32_t v : leaves) {
     int32_t below = -1;
@@ -54,7 +54,11 @@ bool Hived::map_all(int32_t chain, const std::vector<int32_t>& leaves, const std
       if (at(parent).bound == kNoCell) continue;
       const auto it = std::find(parents_.begin(), parents_.end(), parent);
       const auto i = size_t(it - parents_.begin());
-      if (it == parents_.end()) parents_.push_back(parent), members_.emplace_back();
+      if (it == parents_.end()) {
+        parents_.push_back(parent);
+        if (members_.size() < parents_.size()) members_.emplace_back();
+        members_[i].clear();
+      }
       members_[i].push_back(at_c);
       break;
     }

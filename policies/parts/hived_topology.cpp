@@ -132,7 +132,7 @@ LeafMap map_leaves(const CellForest& f, const Topology& t) {
       auto it = std::find(chains.begin(), chains.end(), f.info(x).tree);
       const auto i = size_t(it - chains.begin());
       if (it == chains.end()) chains.push_back(f.info(x).tree), next.push_back(0);
-      const std::string name = i == 0 ? node.name : node.name + "/" + f.chain_of(x).name;
+      const std::string name = i == 0 ? node.name : node.name + "." + std::to_string(i + 1);
       const NodeId n = t.find_node(name);
       if (n == kNone) throw InputError("HiveD has cells on node " + name + ", which the topology does not have");
       if (next[i] >= t.gpus_of(n))

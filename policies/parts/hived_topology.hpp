@@ -11,7 +11,7 @@ namespace muster {
 HivedConfig hived_cells(const Topology& t);
 
 /// Which GPU each physical leaf is. The k-th leaf of a node, depth first, is GPU k of the topology's node of that name; of a node with
-/// cells in several chains, the further ones are nodes "NAME/CHAIN".
+/// cells in several chains, the further ones are nodes "NAME.2" and so on, as `muster topo import` calls them.
 struct LeafMap {
   std::vector<GpuId> gpu;     ///< by cell; kNone for what is no physical leaf
   std::vector<int32_t> leaf;  ///< by GPU; kNoCell when it is in no cell

@@ -27,12 +27,12 @@ class Ljf final : public Order {
 
 class Largest final : public Order {
  public:
-  int64_t key(const View& now, Estimate&, JobId j) override { return -int64_t(now.shape(j).total_gpus); }
+  int64_t key(const View& now, Estimate&, JobId j) override { return -now.shape(j).total_milli(); }
 };
 
 class Smallest final : public Order {
  public:
-  int64_t key(const View& now, Estimate&, JobId j) override { return now.shape(j).total_gpus; }
+  int64_t key(const View& now, Estimate&, JobId j) override { return now.shape(j).total_milli(); }
 };
 
 template <class O> std::unique_ptr<Order> make(const PolicyInput&) { return std::make_unique<O>(); }

@@ -4,9 +4,15 @@
 
 namespace muster {
 
-std::unique_ptr<Placer> make_pack(const Topology& t, uint64_t seed);
-std::unique_ptr<Placer> make_spread(const Topology& t, uint64_t seed);
-std::unique_ptr<Placer> make_first(const Topology& t, uint64_t seed);
-std::unique_ptr<Placer> make_random(const Topology& t, uint64_t seed);
+std::unique_ptr<Placer> make_pack(const PolicyInput& in);
+std::unique_ptr<Placer> make_spread(const PolicyInput& in);
+std::unique_ptr<Placer> make_first(const PolicyInput& in);
+std::unique_ptr<Placer> make_random(const PolicyInput& in);
+std::unique_ptr<Placer> make_uniform(const PolicyInput& in);
+std::unique_ptr<Placer> make_fgd(const PolicyInput& in);
+std::unique_ptr<Placer> make_best_fit(const PolicyInput& in);
+std::unique_ptr<Placer> make_dot_product(const PolicyInput& in);
+std::unique_ptr<Placer> make_gpu_packing(const PolicyInput& in);
+std::unique_ptr<Placer> make_gpu_clustering(const PolicyInput& in);
 
 }  // namespace muster

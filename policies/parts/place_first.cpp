@@ -15,6 +15,6 @@ class First final : public Placer {
 };
 }  // namespace
 
-std::unique_ptr<Placer> make_first(const Topology& t, uint64_t) { return std::make_unique<First>(t); }
+std::unique_ptr<Placer> make_first(const PolicyInput& in) { return std::make_unique<First>(in.topology); }
 
 }  // namespace muster

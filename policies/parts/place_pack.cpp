@@ -19,6 +19,6 @@ class Pack final : public Placer {
 };
 }  // namespace
 
-std::unique_ptr<Placer> make_pack(const Topology& t, uint64_t) { return std::make_unique<Pack>(t); }
+std::unique_ptr<Placer> make_pack(const PolicyInput& in) { return std::make_unique<Pack>(in.topology); }
 
 }  // namespace muster

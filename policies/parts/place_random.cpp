@@ -14,9 +14,9 @@ constexpr uint64_t kStream = 0x706c6163652d726e;  // "place-rn": this part's own
 
 /// Each task on the first node that holds it at or after a random one, going round. The random node is a function of seed, job, how often
 /// it was started, and task: so it does not depend on how often a policy asked.
-class Random final : public Placer {
+class RandomStart final : public Placer {
  public:
-  Random(const Topology& t, uint64_t seed) : Placer(t), seed_(mix(seed ^ kStream)) {}
+  RandomStart(const Topology& t, uint64_t seed) : Placer(t), seed_(mix(seed ^ kStream)) {}
 
  private:
   Spot begin(const Want&) const override { return {0, from_}; }
@@ -40,6 +40,6 @@ class Random final : public Placer {
 };
 }  // namespace
 
-std::unique_ptr<Placer> make_random(const Topology& t, uint64_t seed) { return std::make_unique<Random>(t, seed); }
+std::unique_ptr<Placer> make_random(const PolicyInput& in) { return std::make_unique<RandomStart>(in.topology, in.seed); }
 
 }  // namespace muster

@@ -22,6 +22,6 @@ class Spread final : public Placer {
 };
 }  // namespace
 
-std::unique_ptr<Placer> make_spread(const Topology& t, uint64_t) { return std::make_unique<Spread>(t); }
+std::unique_ptr<Placer> make_spread(const PolicyInput& in) { return std::make_unique<Spread>(in.topology); }
 
 }  // namespace muster

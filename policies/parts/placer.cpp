@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <tuple>
 
 namespace muster {
 
@@ -13,7 +14,6 @@ uint64_t lowest_bits(uint64_t m, unsigned k) {
   while (k--) rest &= rest - 1;
   return m & ~rest;
 }
-constexpr uint32_t kTasksOfPiece = std::numeric_limits<uint16_t>::max();
 }  // namespace
 
 Placer::Placer(const Topology& t) : nodes_(t.nodes()), most_gpus_(t.most_gpus()), topology_(t), stamp_(t.nodes()), slot_(t.nodes()) {
@@ -29,7 +29,7 @@ const Placer::Ask& Placer::ask(const View& now, ShapeId id) {
   a.built = true;
   for (const TaskGroup& g : s.groups) {
     TaskGroup& kind = a.kinds.emplace_back();
-    kind.gpus = std::min(g.gpus, 1u);  // without a GPU the type would be nothing to it
+    kind.gpus = g.per_task[kGpu] ? 1 : 0;  // without a GPU the type would be nothing to it
     kind.gpu_types = g.gpu_types, kind.gpu_mem_mib = g.gpu_mem_mib;
     kind.driver = g.driver, kind.cuda = g.cuda, kind.labels = g.labels;
   }
@@ -40,13 +40,16 @@ const Placer::Ask& Placer::ask(const View& now, ShapeId id) {
     w.nothing = g.gpus == 0 && g.per_task == Resources{};
     for (size_t k = 1; k < kMaxKinds; k++)
       if (g.per_task[k] && topology_.limits(k)) w.need[k] = g.per_task[k], w.amounts = true;
+    if (g.gpu_milli()) w.need[kGpu] = g.gpu_milli(), w.amounts = true;
     const bool gpu_wishes = !g.gpu_types.empty() || g.gpu_mem_mib || !g.driver.empty() || !g.cuda.empty();
-    if ((g.gpus && gpu_wishes) || !g.labels.empty()) w.typed.push_back(&a.kinds[i]);
+    if ((g.per_task[kGpu] && gpu_wishes) || !g.labels.empty()) w.typed.push_back(&a.kinds[i]);
     for (const bool most : {true, false}) {
       const uint32_t tasks = most ? g.max_tasks : g.min_tasks;
       Want& sum = most ? a.all : a.least;
       sum.gpus += tasks * w.gpus;
+      const int64_t share = tasks ? std::max(sum.need[kGpu], w.need[kGpu]) : sum.need[kGpu];
       sum.need += w.need.times(tasks);
+      sum.need[kGpu] = share;
       sum.amounts |= w.amounts && tasks;
       sum.nothing &= w.nothing || tasks == 0;
       if (tasks) sum.typed.insert(sum.typed.end(), w.typed.begin(), w.typed.end());
@@ -56,8 +59,12 @@ const Placer::Ask& Placer::ask(const View& now, ShapeId id) {
   }
   if (s.nodes == Nodes::whole) a.all.gpus = a.least.gpus = s.total_gpus;
   a.gpus = a.all.gpus, a.least_gpus = a.least.gpus;
+  a.least_milli = int64_t{a.least_gpus} * kMilli;
+  for (const TaskGroup& g : s.groups) a.least_milli += int64_t{g.gpu_milli()} * g.min_tasks;
+  if (a.all.need[kGpu] && (s.groups.size() > 1 || s.groups[0].max_tasks > 1))
+    for (const TaskGroup& g : s.groups) a.all.shares.push_back(&g), a.least.shares.push_back(&g);
   const TaskGroup& g = s.groups[0];
-  a.simple = s.nodes != Nodes::whole && s.groups.size() == 1 && g.max_tasks == 1 && g.min_tasks == 1 && g.gpus > 0;
+  a.simple = s.nodes != Nodes::whole && s.groups.size() == 1 && g.max_tasks == 1 && g.min_tasks == 1 && g.per_task[kGpu] > 0;
   return a;
 }
 
@@ -75,7 +82,7 @@ Pieces Placer::find(const View& now, const Cluster& cluster, const NodeIndex& in
 
 Reason Placer::why(const View& now, const Plan& plan, JobId j) {
   const Ask& a = ask(now, now.job(j).shape);
-  if (plan.index().free_now_gpus() < int64_t(a.least_gpus)) return Reason::no_gpus;
+  if (plan.index().free_now_gpus() < int64_t(a.least_gpus) || plan.index().free_now_milli() < a.least_milli) return Reason::no_gpus;
   if (!a.limited && !a.typed) return Reason::fragmented;
   if (find(now, plan, j, {kAllWishes, kAllKinds}).empty()) return Reason::fragmented;
   if (a.typed)
@@ -104,6 +111,7 @@ bool Placer::may_fit(const View& now, const Plan& plan, ShapeId id, std::span<co
   const Want& w = a.all;
   for (const NodeId n : gave_back) {
     if (n < index_->begin() || n >= index_->end() || cluster_->free_now_count(n) < w.gpus) continue;
+    if (w.need[kGpu] && cluster_->longest_slice(n) < w.need[kGpu]) continue;
     bool room = suits(n, relaxed(w, relax));
     for (size_t k = 1; w.amounts && k < kMaxKinds; k++) room &= (relax.kinds >> k & 1) || w.need[k] <= cluster_->free_amount(n, k);
     if (room) return true;
@@ -130,10 +138,7 @@ NodeId Placer::next(const Want& w, uint32_t count, NodeId from) const {
       from = next_suited(n, w);
       continue;
     }
-    // The index counts free GPUs; a node all of whose GPUs are broken has none, but is no place for other work either.
-    bool broken = count == 0 && topology_.gpus_of(n) > 0;
-    for (unsigned word = 0; broken && word < cluster_->words(n); word++) broken = cluster_->bad(n, word) == cluster_->all(n, word);
-    if (stamp_[n] != call_ && !broken) return n;
+    if (stamp_[n] != call_ && !(count == 0 && broken(n)) && (w.shares.empty() || packs(n, w, most_))) return n;
     from = n + 1;
   }
   return kNone;
@@ -146,10 +151,33 @@ Placer::Spot Placer::lowest(const Want& w, NodeId from) const {
   return best;
 }
 
+/// A node all of whose GPUs are broken has none free, but is no place for other work either.
+bool Placer::broken(NodeId n) const {
+  bool all = topology_.gpus_of(n) > 0;
+  for (unsigned word = 0; all && word < cluster_->words(n); word++) all = cluster_->bad(n, word) == cluster_->all(n, word);
+  return all;
+}
+
+/// Whether a node that the job does not use yet holds `w`.
+bool Placer::holds(NodeId n, const Want& w) const {
+  if (!cluster_->usable(n)) return false;
+  const unsigned free = cluster_->free_now_count(n);
+  if (free < w.gpus || (w.need[kGpu] && !free && cluster_->longest_slice(n) < w.need[kGpu])) return false;
+  for (size_t k = 1; w.amounts && k < kMaxKinds; k++)
+    if (w.need[k] && w.need[k] > cluster_->free_amount(n, k)) return false;
+  if (!w.typed.empty() && !suits(n, w)) return false;
+  return !(free == 0 && broken(n)) && (w.shares.empty() || packs(n, w, most_));
+}
+
 /// Tasks of `w` that the rest of the node holds.
 uint64_t Placer::fits(const Used& u, const Want& w) const {
   uint64_t n = u.slots;
   if (w.gpus) n = std::min<uint64_t>(n, u.gpus / w.gpus);
+  if (const uint32_t milli = uint32_t(w.need[kGpu])) {
+    uint64_t shares = uint64_t{u.gpus} * (kMilli / milli);
+    for (uint32_t i = u.slices; i != kNone; i = slices_[i].next) shares += uint32_t(slices_[i].left) / milli;
+    n = std::min(n, shares);
+  }
   if (w.amounts)
     for (size_t k = 1; k < kMaxKinds; k++)
       if (w.need[k]) n = std::min(n, u.left[k] > 0 ? uint64_t(u.left[k] / w.need[k]) : 0);
@@ -162,14 +190,92 @@ uint32_t Placer::use(NodeId n, uint32_t free) {
   Used& u = used_.emplace_back();
   u.node = n, u.gpus = free, u.slots = kTasksOfPiece;
   for (size_t k = 1; k < kMaxKinds; k++) u.left[k] = cluster_->free_amount(n, k);
+  for (unsigned word = 0; word < cluster_->words(n); word++)
+    for (uint64_t m = cluster_->sliced(n, word); m; m &= m - 1) {
+      const unsigned gpu = word * 64 + unsigned(std::countr_zero(m));
+      slices_.push_back({gpu, u.slices, cluster_->slice_left(n, gpu)});
+      u.slices = uint32_t(slices_.size() - 1);
+    }
   return slot_[n];
+}
+
+/// The GPU of the node that has the least left of those that hold the share; a free one is the last choice.
+uint32_t Placer::best_gpu(NodeId n, uint32_t milli) const {
+  uint32_t best = kNone;
+  int32_t least = kMilli;
+  for (unsigned word = 0; word < cluster_->words(n); word++)
+    for (uint64_t m = cluster_->sliced(n, word); m; m &= m - 1) {
+      const unsigned gpu = word * 64 + unsigned(std::countr_zero(m));
+      const int32_t left = cluster_->slice_left(n, gpu);
+      if (left >= int32_t(milli) && left < least) best = gpu, least = left;
+    }
+  for (unsigned word = 0; best == kNone && word < cluster_->words(n); word++)
+    if (const uint64_t free = cluster_->free_now(n, word)) best = word * 64 + unsigned(std::countr_zero(free));
+  return best;
+}
+
+/// The same on a node that the job uses already.
+uint32_t Placer::slice_for(const Used& u, uint32_t milli) {
+  uint32_t best = kNone;
+  for (uint32_t i = u.slices; i != kNone; i = slices_[i].next) {
+    const Slice& s = slices_[i];
+    if (s.left < int32_t(milli)) continue;
+    if (best == kNone || s.left < slices_[best].left || (s.left == slices_[best].left && s.gpu < slices_[best].gpu)) best = i;
+  }
+  return best;
+}
+
+/// The lowest free GPU that the job has not taken: it takes them in order.
+uint32_t Placer::free_gpu(const Used& u) const {
+  unsigned taken = cluster_->free_now_count(u.node) - u.gpus, word = 0;
+  for (; taken >= unsigned(std::popcount(cluster_->free_now(u.node, word))); word++)
+    taken -= unsigned(std::popcount(cluster_->free_now(u.node, word)));
+  uint64_t free = cluster_->free_now(u.node, word);
+  while (taken--) free &= free - 1;
+  return word * 64 + unsigned(std::countr_zero(free));
+}
+
+uint32_t Placer::take_share(Used& u, uint32_t milli) {
+  uint32_t best = slice_for(u, milli);
+  if (best == kNone) {
+    slices_.push_back({free_gpu(u), u.slices, kMilli});
+    best = u.slices = uint32_t(slices_.size() - 1);
+    u.gpus--;
+  }
+  slices_[best].left -= int32_t(milli);
+  return slices_[best].gpu;
+}
+
+/// Whether the shares of all groups find room on the node side by side, group by group as they would be placed.
+bool Placer::packs(NodeId n, const Want& w, bool most) const {
+  uint32_t free = cluster_->free_now_count(n);
+  lefts_.clear();
+  for (unsigned word = 0; word < cluster_->words(n); word++)
+    for (uint64_t m = cluster_->sliced(n, word); m; m &= m - 1) lefts_.push_back(cluster_->slice_left(n, word * 64 + unsigned(std::countr_zero(m))));
+  for (const TaskGroup* g : w.shares) {
+    const uint32_t tasks = most ? g->max_tasks : g->min_tasks;
+    const auto milli = int32_t(g->gpu_milli());
+    if (uint64_t{tasks} * g->gpus > free) return false;
+    free -= tasks * g->gpus;
+    for (uint32_t t = 0; milli && t < tasks; t++) {
+      int32_t* best = nullptr;
+      for (int32_t& left : lefts_)
+        if (left >= milli && (!best || left < *best)) best = &left;
+      if (!best) {
+        if (free-- == 0) return false;
+        best = &lefts_.emplace_back(kMilli);
+      }
+      *best -= milli;
+    }
+  }
+  return true;
 }
 
 Placer::Want Placer::relaxed(const Want& w, Relax r) const {
   Want x = w;
   x.wishes &= uint8_t(~r.wishes);
   if (!x.wishes) x.typed.clear();
-  x.amounts = false;
+  x.amounts = x.need[kGpu] != 0;  // a share is no wish that could be left out
   for (size_t k = 1; k < kMaxKinds; k++) {
     if (r.kinds >> k & 1) x.need[k] = 0;
     x.amounts |= x.need[k] != 0;
@@ -181,8 +287,15 @@ bool Placer::place(const View& now, JobId j, const Shape& s, const Ask& a, bool 
   const bool strict = !relax.wishes && !relax.kinds;
   call_++;
   used_.clear();
+  slices_.clear();
+  most_ = most;
   chosen_.clear();
   out_.clear();
+  if (strict && chooses() && s.nodes != Nodes::whole) {
+    if (!choose(now, j, now.job(j).shape, s, a, most)) return false;
+    emit();
+    return true;
+  }
   draw(now, j, 0);
   if (a.simple && (!a.limited || strict)) {  // the common case: one task on one node
     const Want* w = &a.groups[0];
@@ -190,6 +303,10 @@ bool Placer::place(const View& now, JobId j, const Shape& s, const Ask& a, bool 
     if (!strict) w = &(other = relaxed(*w, relax));
     const Spot at = seek(*w, begin(*w));
     if (at.node == kNone) return false;
+    if (const auto milli = uint32_t(w->need[kGpu])) {
+      out_.push_back(Piece::part(Share::slice, at.node, best_gpu(at.node, milli), 0, milli, 0));
+      return true;
+    }
     if (cluster_->words(at.node) == 1) {
       out_.push_back(Piece::whole(at.node, 1, lowest_bits(cluster_->free_now(at.node), w->gpus)));
       return true;
@@ -205,12 +322,7 @@ bool Placer::place(const View& now, JobId j, const Shape& s, const Ask& a, bool 
     const Want w = relaxed(most ? a.all : a.least, relax);
     const Spot at = w.nothing ? lowest(w, 0) : seek(w, begin(w));
     if (at.node == kNone) return false;
-    for (uint32_t i = 0; i < s.groups.size(); i++) {
-      const TaskGroup& g = s.groups[i];
-      const uint32_t tasks = most ? g.max_tasks : g.min_tasks;
-      if (tasks > kTasksOfPiece) return false;
-      if (tasks) chosen_.push_back({at.node, i, tasks, tasks * g.gpus});
-    }
+    if (!put_all(at.node, s, most, w.need[kGpu] != 0)) return false;
   } else {
     for (uint32_t i = 0; i < s.groups.size(); i++) {
       const TaskGroup& g = s.groups[i];
@@ -220,6 +332,33 @@ bool Placer::place(const View& now, JobId j, const Shape& s, const Ask& a, bool 
   }
   emit();
   return true;
+}
+
+/// All tasks on one node that holds them.
+bool Placer::put_all(NodeId n, const Shape& s, bool most, bool shares) {
+  const uint32_t u = shares ? use(n, cluster_->free_now_count(n)) : kNone;
+  for (uint32_t i = 0; i < s.groups.size(); i++) {
+    const TaskGroup& g = s.groups[i];
+    const uint32_t tasks = most ? g.max_tasks : g.min_tasks;
+    if (tasks > kTasksOfPiece) return false;
+    if (!tasks) continue;
+    if (g.gpu_milli()) {
+      choose_shares(used_[u], i, g.gpu_milli(), tasks);
+    } else {
+      if (u != kNone) used_[u].gpus -= tasks * g.gpus;
+      chosen_.push_back({n, i, tasks, tasks * g.gpus});
+    }
+  }
+  return true;
+}
+
+/// Tasks of a group on a used node.
+void Placer::take(uint32_t u, uint32_t group, const TaskGroup& g, const Want& w, uint32_t tasks) {
+  Used& x = used_[u];
+  x.gpus -= tasks * w.gpus, x.slots -= tasks;
+  for (size_t k = 1; k < kMaxKinds; k++) x.left[k] -= tasks * w.need[k];
+  if (g.gpu_milli()) choose_shares(x, group, g.gpu_milli(), tasks);
+  else chosen_.push_back({x.node, group, tasks, tasks * g.gpus});
 }
 
 bool Placer::place_group(const View& now, JobId j, const TaskGroup& g, uint32_t group, const Want& w, uint32_t tasks, bool each) {
@@ -269,9 +408,7 @@ bool Placer::place_group(const View& now, JobId j, const TaskGroup& g, uint32_t 
       fresh = seek(w, after(fresh));
     }
     const uint32_t here = each || !stays() ? 1 : uint32_t(std::min<uint64_t>(tasks, fits(used_[u], w)));
-    used_[u].gpus -= here * w.gpus, used_[u].slots -= here;
-    for (size_t k = 1; k < kMaxKinds; k++) used_[u].left[k] -= here * w.need[k];
-    chosen_.push_back({used_[u].node, group, here, here * g.gpus});
+    take(u, group, g, w, here);
     tasks -= here;
     if (draw(now, j, tasks)) fresh = restart();
     else wait(u);
@@ -302,10 +439,12 @@ bool Placer::place_whole(const Shape& s, const Want& w) {
 void Placer::emit() {
   if (chosen_.size() > 1) {
     std::sort(chosen_.begin(), chosen_.end(),
-              [](const Chosen& a, const Chosen& b) { return a.node != b.node ? a.node < b.node : a.group < b.group; });
+              [](const Chosen& a, const Chosen& b) {
+                return std::tie(a.node, a.group, a.gpu) < std::tie(b.node, b.group, b.gpu);
+              });
     size_t last = 0;
     for (size_t i = 1; i < chosen_.size(); i++) {
-      if (chosen_[i].node == chosen_[last].node && chosen_[i].group == chosen_[last].group)
+      if (chosen_[i].node == chosen_[last].node && chosen_[i].group == chosen_[last].group && chosen_[i].gpu == kNone)
         chosen_[last].tasks += chosen_[i].tasks, chosen_[last].gpus += chosen_[i].gpus;
       else chosen_[++last] = chosen_[i];
     }
@@ -319,6 +458,11 @@ void Placer::emit() {
       for (unsigned w = 0; w < cluster_->words(node); w++) mask_.push_back(cluster_->free_now(node, w));
     }
     const uint8_t group = uint8_t(c.group);
+    if (c.gpu != kNone) {
+      mask_[c.gpu / 64] &= ~(uint64_t{1} << (c.gpu & 63));
+      out_.push_back(Piece::part(Share::slice, node, c.gpu, 0, c.milli, 0, group));
+      continue;
+    }
     unsigned gpus = c.gpus, tasks = c.tasks;
     for (unsigned w = 0; gpus && w < mask_.size(); w++) {
       const uint64_t m = lowest_bits(mask_[w], gpus);

@@ -8,6 +8,7 @@ namespace muster {
 
 /// Finds devices that are free at once for all tasks of a job. The rules, whatever the placer's order of nodes:
 /// - GPUs, CPUs, memory, named resources, GPU type and GPU memory are all respected; on a node the lowest-numbered free GPUs are taken.
+/// - A share of a GPU goes to the GPU of its node that has the least left of those that hold it, a free one last; then lowest number.
 /// - Nodes::one: all tasks on the first node in order that holds them. Nodes::any: group by group, task by task, each on the node that is
 ///   then first in order. Nodes::each: the same, but no node is used twice. Nodes::whole: wholly free nodes, lowest index first whatever
 ///   the placer, the last one filled in part.
@@ -47,10 +48,11 @@ class Placer {
   };
   /// What one task (or with Nodes::one all of them) wants of a node.
   struct Want {
-    uint32_t gpus = 0;
+    uint32_t gpus = 0;                    ///< whole ones
     bool nothing = true;                  ///< not even one that no node limits
-    bool amounts = false;                 ///< something besides GPUs that some node limits
-    Resources need;                       ///< of those kinds
+    bool amounts = false;                 ///< something besides whole GPUs that some node limits
+    Resources need;                       ///< of those kinds; kGpu: the largest share of one GPU
+    std::vector<const TaskGroup*> shares; ///< with Nodes::one: all groups, when shares of them have to lie side by side
     std::vector<const TaskGroup*> typed;  ///< groups that wish for a kind of node
     uint8_t wishes = kAllWishes;          ///< those of their wishes that count
   };
@@ -67,6 +69,7 @@ class Placer {
   /// Called before a job is placed (task 0) and before each further task; true: the order is another one now.
   virtual bool draw(const View&, JobId, unsigned /*task*/) { return false; }
 
+  const Cluster& cluster() const { return *cluster_; }
   const NodeIndex& index() const { return *index_; }
   uint32_t nodes() const { return nodes_; }
   uint32_t most_gpus() const { return most_gpus_; }
@@ -75,25 +78,53 @@ class Placer {
   /// Lowest node >= `from` whatever its count, or kNone.
   Spot lowest(const Want& w, NodeId from) const;
 
- private:
   /// A shape's wants, drawn up when it is first met.
   struct Ask {
     bool built = false, simple = false;  // simple: one group, one task, one node, GPUs only
     bool limited = false, typed = false;
     std::vector<TaskGroup> kinds;  // the groups' wishes for a kind of node, and nothing else of them
     uint32_t gpus = 0, least_gpus = 0;
+    int64_t least_milli = 0;
     std::vector<Want> groups;  // one task of each
     Want all, least;           // all tasks together, at their maximum and minimum
   };
   struct Used {  // a node that has some of the job's tasks already
     NodeId node = 0;
     uint32_t gpus = 0, slots = 0;  // free GPUs; tasks that one piece can still count
+    uint32_t slices = kNone;       // first of its GPUs that are cut
     Resources left;
+  };
+  struct Slice {  // a GPU cut into shares, before the job or by it
+    uint32_t gpu, next;
+    int32_t left;
   };
   struct Chosen {
     NodeId node;
     uint32_t group, tasks, gpus;
+    uint32_t gpu = kNone;  // of a share
+    uint32_t milli = 0;
   };
+  static constexpr uint32_t kTasksOfPiece = std::numeric_limits<uint16_t>::max();
+  // ---- for placers that choose in a way of their own
+  /// Whether choose() places jobs whose tasks choose nodes, and those that want one node.
+  virtual bool chooses() const { return false; }
+  /// Places all of a job on what is free now: put_all() on one node, or take() on nodes that use_once() gave. False: it does not fit.
+  virtual bool choose(const View&, JobId, ShapeId, const Shape&, const Ask&, bool /*most*/) { return false; }
+  /// Which cut GPU of a node that the job uses a share goes to: its place among slices, or kNone for the lowest free GPU.
+  virtual uint32_t slice_for(const Used& u, uint32_t milli);
+  bool holds(NodeId n, const Want& w) const;
+  bool suits(NodeId n, const Want& w) const;
+  uint64_t fits(const Used& u, const Want& w) const;
+  uint32_t use_once(NodeId n) { return stamp_[n] == call_ ? slot_[n] : use(n, cluster_->free_now_count(n)); }
+  void take(uint32_t u, uint32_t group, const TaskGroup& g, const Want& w, uint32_t tasks);
+  bool put_all(NodeId n, const Shape& s, bool most, bool shares);
+  bool place_group(const View& now, JobId j, const TaskGroup& g, uint32_t group, const Want& w, uint32_t tasks, bool each);
+  Used& used(uint32_t u) { return used_[u]; }
+  uint32_t used_count() const { return uint32_t(used_.size()); }
+  const Slice& slice(uint32_t i) const { return slices_[i]; }
+  uint32_t free_gpu(const Used& u) const;
+
+ private:
   struct Waiting {  // a used node with room for more
     uint64_t rank;
     uint32_t used;
@@ -101,13 +132,17 @@ class Placer {
   };
   const Ask& ask(const View& now, ShapeId s);
   bool place(const View& now, JobId j, const Shape& s, const Ask& a, bool most, Relax relax);
-  bool place_group(const View& now, JobId j, const TaskGroup& g, uint32_t group, const Want& w, uint32_t tasks, bool each);
   bool place_whole(const Shape& s, const Want& w);
   Want relaxed(const Want& w, Relax r) const;
-  bool suits(NodeId n, const Want& w) const;
   NodeId next_suited(NodeId n, const Want& w) const;
-  uint64_t fits(const Used& u, const Want& w) const;
+  bool broken(NodeId n) const;
+  uint32_t best_gpu(NodeId n, uint32_t milli) const;
   uint32_t use(NodeId n, uint32_t free);
+  bool packs(NodeId n, const Want& w, bool most) const;
+  uint32_t take_share(Used& u, uint32_t milli);
+  void choose_shares(Used& u, uint32_t group, uint32_t milli, uint32_t tasks) {
+    for (; tasks; tasks--) chosen_.push_back({u.node, group, 1, 0, take_share(u, milli), milli});
+  }
   void emit();
 
   uint32_t nodes_, most_gpus_;
@@ -120,6 +155,9 @@ class Placer {
   std::vector<uint32_t> slot_;   // by node: its place in used_, while its stamp is good
   uint32_t call_ = 0;
   std::vector<Used> used_;
+  std::vector<Slice> slices_;  // of used nodes
+  mutable std::vector<int32_t> lefts_;
+  bool most_ = true;           // the job is placed with its maximum of tasks
   std::vector<Waiting> heap_;
   std::vector<Chosen> chosen_;
   std::vector<uint64_t> mask_;
@@ -128,7 +166,9 @@ class Placer {
 
 /// Names of the placers.
 std::span<const PartInfo> placers();
-/// The placer called `name`. `seed` is the run's.
+/// The placer called `name`.
+std::unique_ptr<Placer> make_placer(std::string_view name, const PolicyInput& in);
+/// The same without parameters, for a trace without jobs.
 std::unique_ptr<Placer> make_placer(std::string_view name, const Topology& t, uint64_t seed);
 
 }  // namespace muster

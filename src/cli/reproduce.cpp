@@ -34,7 +34,7 @@ int run(const Arguments& a, Console& console) {
     throw InputError("no study is called " + name + (near.empty() ? "" : "; did you mean " + near + "?") + " (`muster reproduce` lists them)");
   }
   StudyInput in;
-  in.data = a.want("--data");
+  in.data = study->folder.empty() ? std::string() : a.want("--data");  // some bring all they need
   // The folder of all published files or the study's own: both are what a user may have at hand.
   const std::filesystem::path inside = std::filesystem::path(in.data) / study->folder;
   if (std::error_code none; std::filesystem::is_directory(inside, none)) in.data = inside.string();

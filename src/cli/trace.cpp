@@ -34,7 +34,7 @@ void words(std::string& out, std::string_view label, const std::vector<std::stri
   if (!row.empty()) line(out, label, row);
 }
 
-std::string gpu_hours(Int128 gpu_ticks) { return fmt::format("{:.1f} GPU-hours", double(gpu_ticks) / 3.6e9); }
+std::string gpu_hours(Int128 milli_gpu_ticks) { return fmt::format("{:.1f} GPU-hours", double(milli_gpu_ticks) / 3.6e12); }
 
 std::string percent(double part, double all) { return all > 0 ? fmt::format("{:.1f} %", 100 * part / all) : "-"; }
 
@@ -54,11 +54,12 @@ void describe_sizes(std::string& out, const TraceInfo& info, size_t jobs) {
   size_t i = 0;
   TraceInfo::Size rest;
   std::string first;
-  for (const auto& [gpus, size] : info.sizes) {
+  for (const auto& [milli, size] : info.sizes) {
+    const std::string gpus = milli % kMilli ? fmt::format("{:g}", double(milli) / kMilli) : with_commas(milli / kMilli);
     if (++i <= kMostSizes || info.sizes.size() == kMostSizes + 1) {
-      row(with_commas(gpus), size);
+      row(gpus, size);
     } else {
-      if (first.empty()) first = with_commas(gpus);
+      if (first.empty()) first = gpus;
       rest.jobs += size.jobs, rest.gpu_time += size.gpu_time;
     }
   }
@@ -116,7 +117,7 @@ std::string describe_trace(const TraceResult& trace, std::string_view name) {
   line(out, "durations", fmt::format("shortest {}, p50 {}, p90 {}, p99 {}, longest {}", format_duration(info.shortest), format_duration(info.p50),
                                      format_duration(info.p90), format_duration(info.p99), format_duration(info.longest)));
   line(out, "GPU time", gpu_hours(info.gpu_time) +
-                            (info.span > 0 ? fmt::format(", {:.1f} GPUs on average over the span", double(info.gpu_time) / double(info.span)) : ""));
+                            (info.span > 0 ? fmt::format(", {:.1f} GPUs on average over the span", double(info.gpu_time) / 1000 / double(info.span)) : ""));
   line(out, "users", busiest(info.tenants, n));
   line(out, "queues", busiest(info.queues, n));
 

@@ -51,7 +51,7 @@ void Simulator::Engine::apply() {
       if (e.kind == Edit::reshape) when = 0;
       else if (e.kind == Edit::end) when = 4;
       else if (!e.old.count) when = 3;
-      else if (w.live[e.job].at.count && w.live[e.job].at.gpus >= e.old.gpus) when = 2;
+      else if (w.live[e.job].at.count && w.live[e.job].at.milli >= e.old.milli) when = 2;
       if (when == round) change(e);
     }
   edits.clear();
@@ -92,7 +92,7 @@ void Simulator::Engine::change(Edit& e) {
   if (was == State::claimed) std::erase(claimed, j);
   disturb(j, old);
   const bool ran = was == State::running || was == State::starting;
-  const int64_t drained = int64_t(e.drained.gpus) * kMilli;
+  const int64_t drained = e.drained.milli;
 
   if (now.empty()) {
     if (ran) busy--, l.preemptions++, set_back(j, e.old);
@@ -253,7 +253,7 @@ void Simulator::Engine::set_back(JobId j, const Held& at) {
   const Duration run = std::min(back - std::min(back, r.risk_run), l.work);
   const Duration work = Duration(Int128(run) * l.speed / l.per);
   l.work -= run;
-  r.risk_run += run, r.risk_work += work, r.risk_computed += Int128(run) * at.gpus * kMilli;
+  r.risk_run += run, r.risk_work += work, r.risk_computed += Int128(run) * at.milli;
 }
 
 /// The work at risk is safe: a notice gave time to save it, or the job is over.
@@ -320,7 +320,7 @@ void Simulator::Engine::withdraw_notice(JobId j) {
   for (uint32_t d = drain_head[j], next; d != kNone; d = next) {
     next = drains[d].next;
     if (!covers(now, PieceStore::pieces(drains[d].held))) continue;
-    owed_held -= int64_t(drains[d].held.gpus) * kMilli;
+    owed_held -= drains[d].held.milli;
     if (drains[d].held.count > 1) doomed.push_back(drains[d].held);
     close_drain(d);
   }

@@ -15,7 +15,7 @@ void Simulator::Engine::check() const {
   std::vector<int64_t> shares(t.gpus());                     // thousandths held in fact, of whatever kind
   const auto hold = [&](const Shape& s, const Piece& p) {
     if (!s.groups.empty()) held[p.node] += s.groups[p.group].per_task.times(p.tasks);
-    if (p.share != Share::whole && !s.groups.empty()) shares[t.first_gpu(p.node) + p.gpu()] += p.size() * (p.share == Share::mig ? 125 : p.share == Share::mps ? 10 : 1);
+    if (p.share != Share::whole && !s.groups.empty()) shares[t.first_gpu(p.node) + p.gpu()] += p.milli();
   };
   size_t open = 0, live_busy = 0;
   for (JobId j = 0; j < w.live.size(); j++) {
@@ -28,7 +28,7 @@ void Simulator::Engine::check() const {
     if ((l.state == State::queued) != w.queue.contains(j)) fail("queue set, job " + w.name(j));
     if ((l.state == State::draining) > (w.drains(j) > 0)) fail("draining without a drain, job " + w.name(j));
     if ((l.state == State::running || l.state == State::starting) && !w.has_minimum(j)) fail("runs below its minimum, job " + w.name(j));
-    usage[w.job(j).tenant] += int64_t(l.at.gpus) * kMilli;
+    usage[w.job(j).tenant] += l.at.milli;
     for (const Piece& p : at) {
       used[p.node] += w.shape(j).groups[p.group].per_task.times(p.tasks);
       if (l.counted) hold(w.shape(j), p);

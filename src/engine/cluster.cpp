@@ -6,7 +6,7 @@ namespace muster {
 
 namespace {
 constexpr int64_t kSharedMemory = 81920;  // MiB of a GPU whose memory is not stated
-constexpr unsigned kClients = 48;         // MPS clients of one GPU (Volta and later)
+constexpr unsigned kClients = 48;         // MPS clients of one GPU (Volta and later); time slices have no such limit
 
 uint8_t slices(const Piece& p) { return uint8_t(((1u << p.size()) - 1) << p.first()); }
 }  // namespace
@@ -41,6 +41,42 @@ void Cluster::edit(NodeId n, unsigned w, F f) {
   touch(n);
 }
 
+int32_t Cluster::slice_left(NodeId n, unsigned gpu) const {
+  const unsigned w = gpu / 64;
+  const uint64_t bit = uint64_t{1} << (gpu & 63);
+  if (free_now(n, w) & bit) return kMilli;
+  if (!(sliced(n, w) & bit) || (at(n, w).draining & bit)) return 0;
+  const SharedGpu& x = shares_[slot_[topology_.first_gpu(n) + gpu]];
+  if (!x.clients && (at(n, w).taken & bit)) return 0;                         // somebody is to have it whole once the slices are gone
+  if ((x.draining || x.clients_draining) && x.drains != Share::slice) return 0;  // shares of another kind leave it first
+  return std::max(0, int32_t(kMilli) - x.size - x.size_draining);
+}
+
+int32_t Cluster::longest_slice(NodeId n) const {
+  int32_t most = 0;
+  for (unsigned w = 0; w < words(n); w++) {
+    if (free_now(n, w)) return kMilli;
+    for (uint64_t m = sliced(n, w); m; m &= m - 1) most = std::max(most, slice_left(n, w * 64 + unsigned(std::countr_zero(m))));
+  }
+  return most;
+}
+
+void Cluster::note_change(NodeId n) const {
+  changes_.push_back(n);
+  if (const size_t most = 4 * size_t{topology_.nodes()} + 1024; changes_.size() > 2 * most) {  // whoever is that far behind looks at all nodes anyway
+    changes_.erase(changes_.begin(), changes_.begin() + ptrdiff_t(most));
+    changes_before_ += most;
+  }
+}
+
+bool Cluster::changed_since(uint64_t& from, std::vector<NodeId>& nodes) const {
+  const bool known = follows_ && from >= changes_before_;
+  if (known) nodes.assign(changes_.begin() + ptrdiff_t(from - changes_before_), changes_.end());
+  follows_ = true;
+  from = changes_before_ + changes_.size();
+  return known;
+}
+
 Cluster::Others Cluster::empty_node(NodeId n) const {
   Others o;
   const NodeKind& kind = topology_.kind(n);
@@ -63,6 +99,9 @@ void Cluster::copy(NodeId n, const Cluster& from, bool held) {
       if (!held) x.taken = x.draining = x.share_draining = 0;
     });
   for (GpuId g = first; g < end; g++) holder_[g] = held ? from.holder_[g] : kNone;
+  if (!from.sliced_.empty() && sliced_.empty()) sliced_.resize(words_.size());
+  for (unsigned w = 0; !sliced_.empty() && w < words(n); w++)
+    sliced_[word_first_[n] + w] = held && !from.sliced_.empty() ? from.sliced_[word_first_[n] + w] : 0;
   if (!others_.empty()) others_[n] = held ? from.others_[n] : empty_node(n);
   for (GpuId g = first; g < end && !(slot_.empty() && from.slot_.empty()); g++) {
     const SharedGpu* s = held ? from.shared(g) : nullptr;
@@ -153,7 +192,8 @@ bool Cluster::waits(const Shape& s, const Piece& p) const {
     if ((x.draining || x.clients_draining) && x.drains != p.share) return true;
     const int64_t memory = topology_.kind(p.node).gpu_mem_mib ? topology_.kind(p.node).gpu_mem_mib : kSharedMemory;
     if (p.share == Share::mig ? (x.draining & slices(p)) != 0
-                              : x.size + x.size_draining > (p.share == Share::mps ? 100 : 1000) || x.mib + x.mib_draining > memory || x.clients + x.clients_draining > int(kClients))
+                              : x.size + x.size_draining > (p.share == Share::mps ? 100 : 1000) || x.mib + x.mib_draining > memory ||
+                                    (p.share == Share::mps && x.clients + x.clients_draining > int(kClients)))
       return true;
   }
   if (!others_.empty() && p.tasks)
@@ -229,7 +269,7 @@ void Cluster::take_share(JobId j, const Piece& p) {
     const int64_t memory = topology_.kind(p.node).gpu_mem_mib ? topology_.kind(p.node).gpu_mem_mib : kSharedMemory;
     if (x.size + int32_t(p.size()) > most) refuse("share over capacity");
     if (x.mib + int64_t(p.mib()) > memory) refuse("GPU memory over capacity");
-    if (x.clients == kClients) refuse("too many clients");
+    if (x.clients == (p.share == Share::mps ? kClients : UINT16_MAX)) refuse("too many clients");
     x.size += int32_t(p.size()), x.mib += p.mib(), x.clients++;
   }
   x.share = p.share;
@@ -256,6 +296,11 @@ void Cluster::settle_share(const Piece& p, SharedGpu& x) {
     }
     drains ? w.share_draining |= bit : w.share_draining &= ~bit;
   });
+  const bool slices = x.clients ? x.share == Share::slice : x.clients_draining && x.drains == Share::slice;
+  if (sliced_.empty() && slices) sliced_.resize(words_.size());
+  if (sliced_.empty()) return;
+  uint64_t& word = sliced_[word_first_[p.node] + p.word];
+  slices ? word |= bit : word &= ~bit;
 }
 
 }  // namespace muster

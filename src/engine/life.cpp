@@ -42,7 +42,7 @@ void Simulator::Engine::settle(JobId j) {
     default: return;
   }
   const LifeCosts& c = w.costs(j);
-  const int64_t rate = int64_t(l.at.gpus) * kMilli;
+  const int64_t rate = l.at.milli;
   const auto credit = [&](Duration t) { return l.speed == l.per ? t : Duration(Int128(t) * l.speed / l.per); };
   if (c.checkpoint_interval == 0) {  // every instant is safe
     if (l.left != kNever) l.left -= std::min(l.left, credit(dt));
@@ -119,7 +119,7 @@ int64_t Simulator::Engine::count(JobId j, bool on) {
   Live& l = w.live[j];
   if (l.counted == on) return 0;
   l.counted = on;
-  return (on ? 1 : -1) * int64_t(l.at.gpus) * kMilli;
+  return (on ? 1 : -1) * l.at.milli;
 }
 
 TimeParts Simulator::Engine::parts(JobId j) const {
@@ -145,7 +145,7 @@ void Simulator::Engine::end(JobId j, State s, Reason reason) {
   const Pieces old = PieceStore::pieces(at);
   const Shape& shape = w.shape(j);
   for (const Piece& p : old) w.cluster.give(j, shape, p);
-  w.usage[w.job(j).tenant] -= int64_t(at.gpus) * kMilli;
+  w.usage[w.job(j).tenant] -= at.milli;
   if (l.state == State::claimed) std::erase(claimed, j);
   if (l.state == State::running || l.state == State::starting || l.state == State::draining) busy--;
   w.placed.erase(j), w.queue.erase(j);
@@ -157,10 +157,10 @@ void Simulator::Engine::end(JobId j, State s, Reason reason) {
     r.lost += lost;
     r.risk_run = r.risk_write = r.risk_work = 0, r.risk_computed = 0;
   }
-  l.state = s, l.timer = 0, l.at.count = 0, l.at.gpus = 0;
+  l.state = s, l.timer = 0, l.at.count = 0, l.at.milli = 0;
   while (w.drains(j)) {
     const uint32_t d = drain_head[j];
-    held -= int64_t(drains[d].held.gpus) * kMilli;
+    held -= drains[d].held.milli;
     if (drains[d].held.count > 1) doomed.push_back(drains[d].held);
     close_drain(d);
   }

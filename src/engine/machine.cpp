@@ -32,9 +32,9 @@ void Simulator::Engine::lose(JobId j) {
   const Held at = l.at;
   const Pieces old = PieceStore::pieces(at);
   for (const Piece& p : old) w.cluster.give(j, w.shape(j), p);
-  w.usage[w.job(j).tenant] -= int64_t(at.gpus) * kMilli;
+  w.usage[w.job(j).tenant] -= at.milli;
   w.placed.erase(j);
-  l.at.count = 0, l.at.gpus = 0;
+  l.at.count = 0, l.at.milli = 0;
   disturb(j, old);
   if (was == State::claimed) std::erase(claimed, j);
   else busy--;
@@ -97,7 +97,7 @@ void Simulator::Engine::drained(uint32_t d) {
   if (gone) busy--, to_queue(j, false);
   if (!observers.empty()) {
     Record& r = record(What::drained, j, held);
-    r.held -= int64_t(held.gpus) * kMilli, r.waiting = int(gone);
+    r.held -= held.milli, r.waiting = int(gone);
   }
   happened(What::drained, j, held);
 }

@@ -29,21 +29,30 @@ void NodeIndex::update(NodeId n) {
       if (to == size && size) whole_.insert(n), whole_gpus_ += size;
     }
   }
+  if (cluster_.any_sliced()) {
+    if (slices_of_.empty()) slices_of_.resize(count_of_.size());
+    int64_t left = 0;
+    for (unsigned w = 0; w < cluster_.words(n); w++)
+      for (uint64_t m = cluster_.sliced(n, w); m; m &= m - 1) left += cluster_.slice_left(n, w * 64 + unsigned(std::countr_zero(m)));
+    slices_ += left - slices_of_[n];
+    slices_of_[n] = left;
+  }
   if (!room_.empty()) refresh(n);
 }
 
 void NodeIndex::refresh(NodeId n) const {
   uint64_t counts = count_of_[n] == kNone ? 0 : uint64_t{1} << std::min<uint32_t>(count_of_[n], 63);
   int64_t free[kMaxKinds];
+  free[kGpu] = cluster_.longest_slice(n);
   for (size_t k = 1; k < kMaxKinds; k++) free[k] = cluster_.free_amount(n, k);
   uint32_t at = n;
   for (auto& level : room_) {
     Line& line = level[at >> 3];
     line.counts[at & 7] = counts;
-    std::copy(free + 1, free + kMaxKinds, line.free[at & 7] + 1);
+    std::copy(free, free + kMaxKinds, line.free[at & 7]);
     counts = 0;
     for (const uint64_t c : line.counts) counts |= c;
-    for (size_t k = 1; k < kMaxKinds; k++) {
+    for (size_t k = 0; k < kMaxKinds; k++) {
       free[k] = line.free[0][k];
       for (unsigned i = 1; i < 8; i++) free[k] = std::max(free[k], line.free[i][k]);
     }
@@ -53,7 +62,7 @@ void NodeIndex::refresh(NodeId n) const {
 
 bool NodeIndex::may(const Line& l, unsigned i, unsigned count, const Resources& need) const {
   if (!(l.counts[i] >> std::min(count, 63u) & 1)) return false;
-  for (size_t k = 1; k < kMaxKinds; k++)
+  for (size_t k = 0; k < kMaxKinds; k++)
     if (l.free[i][k] < need[k]) return false;
   return true;
 }

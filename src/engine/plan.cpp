@@ -6,16 +6,24 @@
 
 namespace muster {
 
+namespace {
+/// Pieces of `all` that are the same as `p`: two tasks may hold equal shares of one GPU.
+ptrdiff_t equal_to(const Piece& p, Pieces all) { return std::count(all.begin(), all.end(), p); }
+}  // namespace
+
 std::vector<Piece> minus(Pieces a, Pieces b) {
   std::vector<Piece> out;
-  for (Piece p : a) {
-    bool gone = false;
+  for (size_t i = 0; i < a.size(); i++) {
+    Piece p = a[i];
+    if (p.share != Share::whole) {
+      if (equal_to(p, a.first(i + 1)) > equal_to(p, b)) out.push_back(p);
+      continue;
+    }
     for (const Piece& q : b) {
       if (q.node != p.node || q.share != p.share || q.word != p.word || q.group != p.group) continue;
-      if (p.share == Share::whole) p.what &= ~q.what, p.tasks = uint16_t(p.tasks - std::min(p.tasks, q.tasks));
-      else if (p == q) gone = true;
+      p.what &= ~q.what, p.tasks = uint16_t(p.tasks - std::min(p.tasks, q.tasks));
     }
-    if (!gone && (p.what || p.tasks)) out.push_back(p);
+    if (p.what || p.tasks) out.push_back(p);
   }
   return out;
 }
@@ -51,7 +59,7 @@ void World::hand_out_events() {
 bool World::has_minimum(JobId j) const {
   const Shape& s = shape(j);
   const Pieces at = PieceStore::pieces(live[j].at);
-  if (s.nodes == Nodes::whole) return live[j].at.gpus >= s.total_gpus;
+  if (s.nodes == Nodes::whole) return live[j].at.milli >= s.total_milli();
   if (s.groups.size() == 1) return tasks_of(at) >= s.groups[0].min_tasks;
   uint32_t tasks[kMaxGroups] = {};
   for (const Piece& p : at) tasks[p.group] += p.tasks;
@@ -93,7 +101,7 @@ static Duration computed_since(const World& w, JobId j) {
   return computing(phase + dt, interval, cost) - computing(phase, interval, cost);
 }
 
-Int128 View::attained(JobId j) const { return w_.live[j].computed + Int128(computed_since(w_, j)) * w_.before(j).gpus * kMilli; }
+Int128 View::attained(JobId j) const { return w_.live[j].computed + Int128(computed_since(w_, j)) * w_.before(j).milli; }
 Duration View::ran(JobId j) const {
   const Live& l = w_.live[j];
   const Rare none, &r = l.rare == kNone ? none : w_.rare[l.rare];
@@ -193,8 +201,10 @@ void check_placement(const World& w, JobId j, Pieces pieces) {
       gpus += devices;
     } else if (!part && devices != here * g.gpus) {
       bad(std::to_string(here) + " tasks on " + place_name(w, p.node, kNone) + " want " + std::to_string(here * g.gpus) + " GPUs, placed on " + std::to_string(devices));
+    } else if (const uint32_t milli = g.gpu_milli(); milli && (p.share != Share::slice || p.size() != milli || here != 1)) {
+      bad("a task wants " + std::to_string(milli) + " thousandths of a GPU, placed on " + to_text(w.topology, pieces.subspan(i, 1)));
     }
-    if (!part && s.nodes != Nodes::whole && !w.cluster.suits(p.node, g)) bad("node " + place_name(w, p.node, kNone) + " is not of a kind it can use");
+    if ((!part || g.gpu_milli()) && s.nodes != Nodes::whole && !w.cluster.suits(p.node, g)) bad("node " + place_name(w, p.node, kNone) + " is not of a kind it can use");
     if (s.nodes == Nodes::one && p.node != pieces[0].node) bad("its tasks want one node, placed on " + place_name(w, pieces[0].node, kNone) + " and " + place_name(w, p.node, kNone));
     if (s.nodes == Nodes::each && (here > 1 || (i && pieces[i - 1].node == p.node))) bad("its tasks want a node each, two are on " + place_name(w, p.node, kNone));
     tasks[p.group] += here;
@@ -208,11 +218,13 @@ void check_placement(const World& w, JobId j, Pieces pieces) {
     if (tasks[g] > s.groups[g].max_tasks) bad(std::to_string(tasks[g]) + " tasks placed, " + std::to_string(s.groups[g].max_tasks) + " asked for");
 }
 
-/// Holds `devices` of this piece already, so that a cordon of its node does not matter.
-bool stays(Pieces held, const Piece& p) {
-  for (const Piece& q : held)
-    if (q.node == p.node && q.word == p.word && q.share == p.share && (p.share == Share::whole ? !(p.what & ~q.what) && p.tasks <= q.tasks : p == q)) return true;
-  return false;
+/// Held the devices of piece `i` of `p` already, so that a cordon of its node does not matter.
+bool stays(Pieces held, Pieces p, size_t i) {
+  const Piece& x = p[i];
+  if (x.share != Share::whole) return equal_to(x, p.first(i + 1)) <= equal_to(x, held);
+  return std::any_of(held.begin(), held.end(), [&](const Piece& q) {
+    return q.node == x.node && q.word == x.word && q.share == x.share && !(x.what & ~q.what) && x.tasks <= q.tasks;
+  });
 }
 
 /// Edits the world so that job `j` holds `p`; what it gave up drains when `grace` is not 0.
@@ -235,7 +247,7 @@ void put(World& w, JobId j, Pieces p, Duration grace) {
   size_t taken = 0;
   try {
     const Pieces before = PieceStore::pieces(w.before(j));
-    for (const Piece& q : next) w.cluster.take(j, s, q, stays(before, q)), taken++;
+    for (; taken < next.size(); taken++) w.cluster.take(j, s, next[taken], stays(before, next, taken));
   } catch (const Conflict& c) {
     for (size_t i = 0; i < taken; i++) w.cluster.give(j, s, next[i]);
     for (const Piece& q : PieceStore::pieces(e.drained)) w.cluster.drain(s, q, false);
@@ -245,7 +257,7 @@ void put(World& w, JobId j, Pieces p, Duration grace) {
     refuse(w, j, c);
   }
   l.at = fresh;
-  w.usage[w.job(j).tenant] += (int64_t(fresh.gpus) - int64_t(e.old.gpus)) * kMilli;
+  w.usage[w.job(j).tenant] += fresh.milli - e.old.milli;
   if (next.empty()) {
     w.placed.erase(j);
     if (l.state != State::draining && !w.edits[l.first_edit].drained.count) w.queue.insert(j);
@@ -409,7 +421,7 @@ void Plan::rollback(const Mark& m) {
         for (const Piece& q : PieceStore::pieces(l.at)) w_.cluster.give(e.job, s, q);
         for (const Piece& q : PieceStore::pieces(e.drained)) w_.cluster.drain(s, q, false);
         for (const Piece& q : PieceStore::pieces(e.old)) w_.cluster.take(e.job, s, q, true);
-        w_.usage[w_.job(e.job).tenant] += (int64_t(e.old.gpus) - int64_t(l.at.gpus)) * kMilli;
+        w_.usage[w_.job(e.job).tenant] += e.old.milli - l.at.milli;
         w_.store.release(l.at), w_.store.release(e.drained);
         l.at = e.old;
         e.old.count ? w_.placed.insert(e.job) : w_.placed.erase(e.job);

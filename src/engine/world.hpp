@@ -16,7 +16,7 @@ struct Held {
   Held() = default;
   Piece one;
   uint32_t count = 0;
-  uint32_t gpus = 0;  // whole GPUs
+  int64_t milli = 0;  // milli-GPUs
 };
 
 /// Blocks of pieces at fixed addresses, recycled by power of two. A span stays good until its placement is released.
@@ -25,7 +25,7 @@ class PieceStore {
   Held keep(Pieces p) {
     Held h;
     h.count = uint32_t(p.size());
-    if (p.size() == 1) h.one = p[0], h.gpus = p[0].gpus();
+    if (p.size() == 1) h.one = p[0], h.milli = p[0].milli();
     if (p.size() > 1) {
       auto& pool = free_[unsigned(std::bit_width(p.size() - 1))];
       if (pool.empty()) {
@@ -34,7 +34,7 @@ class PieceStore {
       }
       Piece* block = pool.back();
       pool.pop_back();
-      for (size_t i = 0; i < p.size(); i++) block[i] = p[i], h.gpus += p[i].gpus();
+      for (size_t i = 0; i < p.size(); i++) block[i] = p[i], h.milli += p[i].milli();
       h.one.what = reinterpret_cast<uintptr_t>(block);
     }
     return h;
@@ -51,6 +51,7 @@ class PieceStore {
 
 /// What has happened to a job so far.
 struct Live {
+  Int128 computed = 0;       // milli-GPU x microseconds
   Held at;                   // wanted placement; the plan edits it in place
   Time since = 0;            // last change of state, or last settling of progress
   Duration left = 0;         // work still to do
@@ -58,7 +59,6 @@ struct Live {
   Duration queue_first = 0;  // the two parts of T that every job has; the others are in Rare
   Duration work = 0;
   Time began = 0;            // to compute where it is
-  Int128 computed = 0;       // milli-GPU x microseconds
   uint32_t timer = 0;        // sequence number of the armed timer; others are stale
   uint32_t first_edit = 0;   // where its first edit of this pass is in the log, if it is there
   uint32_t rare = kNone;     // index into World::rare
@@ -69,6 +69,7 @@ struct Live {
   bool leaving = false;      // an edit of this pass ends it
   bool counted = false;      // its devices are counted as held
 };
+static_assert(sizeof(Live) <= 128);  // the table of jobs is what a run looks at most
 
 /// The speed as records tell it.
 inline int64_t speed_ppm(const Live& l) { return l.per == 1 ? l.speed * kFullSpeed : int64_t((Int128(l.speed) * kFullSpeed * 2 + l.per) / (Int128(l.per) * 2)); }

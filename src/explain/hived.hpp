@@ -28,6 +28,8 @@ struct HivedSolution {
   std::vector<HivedStep> steps;     ///< the first one is the start
 };
 HivedSolution solve_hived(const Exercise& e);
+/// HiveD's own configuration of an exercise: as it stands there, or from its short words "cluster" and "vcs".
+Config hived_keys(const Config& exercise);
 
 Document explain_hived(const Exercise& e);
 Document explain_buddy(const Exercise& e);

@@ -38,12 +38,13 @@ Config cell(const Config& c) {
   return out;
 }
 
-/// "cluster" and "vcs" in short words, or HiveD's own physicalCluster and virtualClusters.
-HivedConfig configuration(const Config& in) {
+}  // namespace
+
+Config hived_keys(const Config& in) {
   if (in.find("physicalCluster")) {
     Config c = in;
     std::erase_if(c.fields, [](const auto& f) { return f.first == "groups" || f.first == "events" || f.first == "title"; });
-    return read_hived(c);
+    return c;
   }
   const Config& cluster = need(in, "cluster", "{\"cell_types\": ..., \"physical_cells\": ...}, or HiveD's physicalCluster");
   Config types, cells, physical, vcs, all;
@@ -83,13 +84,15 @@ HivedConfig configuration(const Config& in) {
   }
   all.set("physicalCluster", physical);
   all.set("virtualClusters", vcs);
-  return read_hived(all);
+  return all;
 }
+
+namespace {
 
 class Solver {
  public:
   explicit Solver(const Exercise& e) : in_(e.input) {
-    s_.hived = std::make_unique<Hived>(configuration(in_));
+    s_.hived = std::make_unique<Hived>(read_hived(hived_keys(in_)));
     h().forest.steps = &done_;
     for (const Chain& c : f().chains())
       for (int32_t l = c.top; l >= 1; l--) s_.levels.push_back(c.types[size_t(l)]);

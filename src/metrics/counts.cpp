@@ -14,7 +14,7 @@ class Counts : public Family {
     for (const Record& r : records) {
       if (r.what == What::submit) {
         submitted_++;
-        if (workload_ && workload_->shapes[workload_->jobs[r.job].shape].total_gpus == 0 && !shares(r.job)) cpu_only_++;
+        if (workload_ && workload_->shapes[workload_->jobs[r.job].shape].total_milli() == 0) cpu_only_++;
       } else if (r.what == What::end) {
         ended_[size_t(r.state)]++;
       } else if (r.what == What::preempt) {
@@ -41,12 +41,6 @@ class Counts : public Family {
   }
 
  private:
-  // A part of a GPU is asked for as milli-GPUs per task, without a whole one.
-  bool shares(JobId j) const {
-    for (const TaskGroup& g : workload_->shapes[workload_->jobs[j].shape].groups)
-      if (g.per_task[kGpu] > 0) return true;
-    return false;
-  }
   const Workload* workload_ = nullptr;
   uint64_t submitted_ = 0, cpu_only_ = 0, preemptions_ = 0;
   std::array<uint64_t, size_t(State::unfinished) + 1> ended_{};

@@ -41,11 +41,12 @@ std::unique_ptr<Family> make_spread();
 std::unique_ptr<Family> make_rho();
 std::unique_ptr<Family> make_equal_split();
 std::unique_ptr<Family> make_sla();
-std::unique_ptr<Family> make_wait_reasons();
 std::unique_ptr<Family> make_waits();
+std::unique_ptr<Family> make_wait_classes();
 std::unique_ptr<Family> make_bounds();
 std::unique_ptr<Family> make_stationarity();
 std::unique_ptr<Family> make_anomaly();
+std::unique_ptr<Family> make_cells();
 std::unique_ptr<Family> make_fragmentation();
 std::unique_ptr<Family> make_loss();
 

@@ -136,7 +136,7 @@ class Fragmentation : public Family {
   /// Tasks and jobs of a job that has come.
   void submit(JobId j) {
     const Shape& s = workload_->shapes[workload_->jobs[j].shape];
-    if (s.total_gpus) sizes_[s.total_gpus]++;
+    if (s.total_gpus && s.total_gpus <= topology_->gpus()) sizes_[s.total_gpus]++;
     settle();
     flush();  // up to now by the popularity so far
     const ShapeId id = workload_->jobs[j].shape;

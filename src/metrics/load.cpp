@@ -17,14 +17,14 @@ class Load : public Family {
       if (submitted_++ == 0) first_ = r.at;
       last_ = r.at;
       const Duration work = workload_->truths[r.job].work;
-      if (work != kNever) asked_ += Int128{workload_->shapes[workload_->jobs[r.job].shape].total_gpus} * work;
+      if (work != kNever) asked_ += Int128{workload_->shapes[workload_->jobs[r.job].shape].total_milli()} * work;
     }
   }
   void report(Report& out) override {
     // n jobs span n - 1 gaps between submits; n / (n - 1) makes it the span of n gaps.
     Int128 asked = 0, offered = 0;
     const bool beyond = __builtin_mul_overflow(asked_, Int128{submitted_} - 1, &asked) ||
-                        __builtin_mul_overflow(Int128{gpus_} * (last_ - first_), Int128{submitted_}, &offered);
+                        __builtin_mul_overflow(Int128{gpus_ * kMilli} * (last_ - first_), Int128{submitted_}, &offered);
     out.add("offered_load", beyond ? std::numeric_limits<double>::quiet_NaN() : divide(asked, offered), "1");
   }
 

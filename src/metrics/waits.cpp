@@ -1,70 +1,57 @@
-// Who waited: the longest wait of all, starvation, waits by size and by user.
+// What waiting cost, by reason: the GPUs that jobs asked for times the time they waited. Over all jobs and the whole run.
+#include <algorithm>
 #include <array>
 
 #include "metrics/family.hpp"
-#include "metrics/quantiles.hpp"
+#include "metrics/window.hpp"
 
 namespace muster {
 namespace {
 
-constexpr Duration kStarved = 86'400 * kSecond;
-constexpr std::array<const char*, 6> kClasses = {"0", "1", "2_7", "8", "9_63", "64_up"};
+constexpr size_t kReasons = size_t(Reason::policy) + 1;
 
-size_t class_of(uint32_t gpus) { return gpus == 0 ? 0 : gpus == 1 ? 1 : gpus < 8 ? 2 : gpus == 8 ? 3 : gpus < 64 ? 4 : 5; }
+/// Reasons for which a job is refused; nobody waits for them.
+bool refuses(Reason r) { return r == Reason::cluster_size || r == Reason::node_size || r == Reason::quota_size; }
+
+std::string metric_of(Reason r) {
+  std::string name(r == Reason::none ? "unstated" : to_text(r));
+  for (char& c : name) c = c == ' ' || c == '-' ? '_' : c == 'G' || c == 'P' || c == 'U' ? char(c - 'A' + 'a') : c;
+  return "gpu_wait_" + name + "_gpu_s";
+}
 
 class Waits : public Family {
  public:
   void begin(const Header& h) override {
     workload_ = h.workload;
-    if (!workload_) return;
-    users_.resize(workload_->tenants.size());
-    began_.assign(workload_->jobs.size(), kNever);
-    starved_.resize(workload_->jobs.size());
+    waiting_.assign(h.workload ? h.workload->jobs.size() : 0, Waiting{});
   }
   void see(std::span<const Record> records) override {
     for (const Record& r : records) {
-      if (r.job == kNone || !workload_ || r.what == What::note) continue;
+      if (r.job >= waiting_.size()) continue;
       const bool waits = r.state == State::queued || r.state == State::claimed;
-      Time& began = began_[r.job];
-      if (waits && began == kNever) began = r.at;
-      if (!waits && began != kNever) stretch(r.job, r.at - began), began = kNever;
-      if (r.what != What::end || r.state != State::done || !r.time) continue;
-      const Duration q = r.time->queue();
-      classes_[class_of(workload_->shapes[workload_->jobs[r.job].shape].total_gpus)].add(q);
-      User& u = users_[workload_->jobs[r.job].tenant];
-      u.sum += q, u.jobs++;
+      Waiting& w = waiting_[r.job];
+      if (w.since != kNever && w.since != r.at) time_[size_t(w.reason)] += Int128{asked(r.job)} * (r.at - w.since);
+      w.since = waits ? r.at : kNever, w.reason = r.reason;
     }
   }
-  void finish(Time at) override {
-    for (JobId j = 0; j < began_.size(); j++)
-      if (began_[j] != kNever) stretch(j, at - began_[j]);
-  }
   void report(Report& out) override {
-    out.add("wait_longest_s", double(longest_) / double(kSecond), "s", Better::lower);
-    size_t starved = 0;
-    for (const bool s : starved_) starved += s;
-    out.add("jobs_starved", double(starved), "jobs", Better::lower);
-    for (size_t c = 0; c < kClasses.size(); c++) classes_[c].report(out, std::string("queue_gpus_") + kClasses[c], Better::lower);
-    Ticks means;
-    for (const User& u : users_)
-      if (u.jobs) means.add(Duration((u.sum + u.jobs / 2) / u.jobs));
-    means.report(out, "queue_user", Better::lower);
+    Int128 all = 0;
+    for (const Int128 t : time_) all += t;
+    out.add("gpu_wait_gpu_s", double(all) / kGpuSecond, "gpu.s", Better::lower);
+    for (size_t r = 0; r < kReasons; r++)
+      if (!refuses(Reason(r))) out.add(metric_of(Reason(r)), double(time_[r]) / kGpuSecond, "gpu.s", Better::lower);
   }
 
  private:
-  void stretch(JobId j, Duration d) {
-    longest_ = std::max(longest_, d);
-    if (d >= kStarved) starved_[j] = true;
-  }
-  struct User {
-    Int128 sum = 0, jobs = 0;
+  static constexpr double kGpuSecond = double(kMilli) * double(kSecond);
+  struct Waiting {
+    Time since = kNever;  // kNever: it does not wait
+    Reason reason = Reason::none;
   };
+  int64_t asked(JobId j) const { return int64_t{workload_->shapes[workload_->jobs[j].shape].total_gpus} * kMilli; }
   const Workload* workload_ = nullptr;
-  std::array<Ticks, kClasses.size()> classes_;
-  std::vector<User> users_;
-  std::vector<Time> began_;
-  std::vector<bool> starved_;
-  Duration longest_ = 0;
+  std::vector<Waiting> waiting_;
+  std::array<Int128, kReasons> time_{};
 };
 
 }  // namespace

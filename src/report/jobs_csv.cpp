@@ -45,7 +45,7 @@ void jobs_csv(const JobRows& rows, const Header& h, const std::function<void(std
     append_time(out, r.start), next();
     append_time(out, r.end), next();
     out += to_text(r.state), next();
-    append_int(out, int64_t{shape.total_gpus}), next();
+    append_gpus(out, shape.total_milli()), next();
     append_int(out, tasks), next();
     if (r.reason != Reason::none) out += to_text(r.reason);
     next();

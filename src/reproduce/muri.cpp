@@ -11,9 +11,9 @@
 #include "metrics/job_rows.hpp"
 #include "muster/simulator.hpp"
 #include "reproduce/study.hpp"
+#include "reproduce/table.hpp"
 #include "text/json_config.hpp"
 #include "text/numbers.hpp"
-#include "workload/csv.hpp"
 
 namespace muster {
 
@@ -25,38 +25,6 @@ struct Run {
 };
 constexpr Run kRuns[] = {{"SRTF", "srtf"}, {"SRSF", "srsf"}, {"Tiresias_L", "tiresias"}};
 constexpr std::array<std::string_view, 3> kMetrics = {"avg_jct_s", "makespan_s", "p99_jct_s"};
-
-/// A table with named columns of whole numbers and words.
-class Table {
- public:
-  Table(const std::string& path, std::span<const std::string_view> columns) : path_(path), text_(read_file(path)), csv_(text_, ',') {
-    if (!csv_.next()) throw InputError(path + ": empty");
-    const auto header = csv_.fields();
-    for (const std::string_view c : columns) {
-      const auto at = std::find(header.begin(), header.end(), c);
-      if (at == header.end()) throw InputError(path + ":1: no column " + std::string(c));
-      at_.push_back(size_t(at - header.begin()));
-    }
-  }
-  bool next() { return csv_.next(); }
-  std::string_view word(size_t column) const {
-    if (csv_.fault()) throw InputError(where() + csv_.fault());
-    if (at_[column] >= csv_.fields().size()) throw InputError(where() + "too few fields");
-    return csv_.fields()[at_[column]];
-  }
-  int64_t number(size_t column, int64_t most) const {
-    const auto n = whole_number(word(column));
-    if (!n || *n < 0 || *n > most)
-      throw InputError(where() + "want a whole number from 0 to " + std::to_string(most) + ", found " + in_quotes(word(column)));
-    return *n;
-  }
-  std::string where() const { return path_ + ":" + std::to_string(csv_.line()) + ": "; }
-
- private:
-  std::string path_, text_;
-  CsvReader csv_;
-  std::vector<size_t> at_;
-};
 
 struct Trace {
   Workload workload;

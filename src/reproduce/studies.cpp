@@ -4,7 +4,7 @@
 namespace muster {
 
 std::span<const Study> studies() {
-  static const Study all[] = {locality_study(), muri_study()};
+  static const Study all[] = {fgd_study(), hived_study(), locality_study(), muri_study()};
   return all;
 }
 

@@ -33,7 +33,9 @@ struct Study {
 };
 
 // ---- one function a study, in the file of its name
+Study hived_study();
 Study locality_study();
+Study fgd_study();
 Study muri_study();
 
 /// All studies, in order of name.

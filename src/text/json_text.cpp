@@ -95,4 +95,6 @@ void append_seconds(std::string& out, Duration ticks) {
   for (int64_t unit = kSecond / 10; rest != 0; unit /= 10) out.push_back(char('0' + rest / unit)), rest %= unit;
 }
 
+void append_gpus(std::string& out, int64_t milli) { append_seconds(out, milli * (kSecond / kMilli)); }
+
 }  // namespace muster

@@ -30,4 +30,7 @@ void append_string(std::string& out, std::string_view s, BadBytes bad = BadBytes
 /// Appends ticks as seconds: exact, at most six digits after the point, no zeros at the end.
 void append_seconds(std::string& out, Duration ticks);
 
+/// Appends milli-GPUs as GPUs: exact, at most three digits after the point, no zeros at the end.
+void append_gpus(std::string& out, int64_t milli);
+
 }  // namespace muster

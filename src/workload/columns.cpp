@@ -41,8 +41,8 @@ constexpr Alias kAliases[] = {
     {"duration", Field::duration}, {"run", Field::duration}, {"run_time", Field::duration}, {"runtime", Field::duration},
     {"service", Field::duration}, {"service_time", Field::duration}, {"work", Field::duration}, {"execution_time", Field::duration},
     {"exec_time", Field::duration}, {"elapsed", Field::duration},
-    {"start_time", Field::start}, {"start", Field::start}, {"time_start", Field::start},
-    {"end_time", Field::end}, {"end", Field::end}, {"time_end", Field::end}, {"finish_time", Field::end},
+    {"start_time", Field::start}, {"start", Field::start}, {"time_start", Field::start}, {"scheduled_time", Field::start},
+    {"end_time", Field::end}, {"end", Field::end}, {"time_end", Field::end}, {"finish_time", Field::end}, {"deletion_time", Field::end},
     {"estimate", Field::estimate}, {"estimated_duration", Field::estimate}, {"user_estimate", Field::estimate},
     {"expected_duration", Field::estimate}, {"requested_time", Field::estimate},
     {"time_limit", Field::time_limit}, {"timelimit", Field::time_limit}, {"limit", Field::time_limit}, {"walltime", Field::time_limit},
@@ -76,7 +76,7 @@ constexpr Alias kAliases[] = {
     {"sensitivity", Field::sensitivity}, {"comm_sensitivity", Field::sensitivity}, {"locality_sensitivity", Field::sensitivity},
     {"fate", Field::fate}, {"status", Field::fate}, {"state", Field::fate}, {"job_state", Field::fate},
     {"gpu_mem", Field::unsupported}, {"gpu_mem_mib_per_device", Field::unsupported}, {"devices", Field::unsupported},
-    {"gpu_milli", Field::unsupported}, {"gpu_share", Field::unsupported}, {"pin", Field::unsupported},
+    {"gpu_milli", Field::gpu_milli}, {"gpu_share", Field::unsupported}, {"pin", Field::unsupported},
 };
 
 Measure measure_of(Field f) {
@@ -104,6 +104,7 @@ Measure measure_of(Field f) {
     case Field::tasks:
     case Field::min_tasks:
     case Field::gpus_per_task:
+    case Field::gpu_milli:
     case Field::nodes: return Measure::count;
     default: return Measure::word;
   }

@@ -17,7 +17,7 @@ namespace muster {
 enum class Field : uint8_t {
   id, tenant, queue, submit, gpus, tasks, min_tasks, gpus_per_task, nodes, duration, start, end, estimate, time_limit, priority, cpus,
   memory, deadline, earliest_start, gpu_type, driver, cuda, labels, locality, preferred_level, spread, anti_affinity, numa,
-  checkpoint_interval, checkpoint_cost, start_cost, restart_cost, gives_back_after, gradient, compute, model, sensitivity, fate, unsupported,
+  checkpoint_interval, checkpoint_cost, start_cost, restart_cost, gives_back_after, gradient, compute, model, sensitivity, fate, gpu_milli, unsupported,
   none,
 };
 inline constexpr size_t kFields = size_t(Field::none);

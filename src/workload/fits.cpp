@@ -20,7 +20,7 @@ int compare_versions(std::string_view a, std::string_view b) {
 }
 
 bool suits(const NodeKind& kind, const TaskGroup& g, uint8_t wishes) {
-  if (g.gpus > kind.gpus) return false;
+  if (g.gpus > kind.gpus || (g.gpu_milli() && !kind.gpus)) return false;
   if (wishes & kWishLabel)
     for (const LabelWish& wish : g.labels) {
       const auto at = std::find_if(kind.labels.begin(), kind.labels.end(), [&](const auto& l) { return l.first == wish.key; });
@@ -47,14 +47,16 @@ bool limited(const NodeKind& k, size_t kind) { return kind == kCpu ? k.limits_cp
 int64_t room(const TaskGroup& g, const NodeKind& k, const Resources& capacity, int64_t most) {
   for (size_t kind = 0; kind < kMaxKinds; kind++)
     if (g.per_task[kind] > 0 && limited(k, kind)) most = std::min(most, capacity[kind] / g.per_task[kind]);
+  // A share is of one GPU: what two of them have left does not hold it. Where other shares lie before is not looked at.
+  if (const int64_t milli = g.gpu_milli(); milli && capacity[kGpu] % kMilli == 0) most = std::min(most, capacity[kGpu] / kMilli * (kMilli / milli));
   return most;
 }
 
-/// GPUs that its least tasks want: 2^5 groups of less than 2^32 tasks times GPUs.
-int64_t least_gpus(const Shape& s) {
-  if (s.nodes == Nodes::whole) return s.total_gpus;
-  int64_t least = 0;
-  for (const auto& g : s.groups) least += int64_t{g.gpus} * g.min_tasks;
+/// Milli-GPUs that its least tasks want: 2^5 groups of less than 2^32 tasks times GPUs.
+Int128 least_milli(const Shape& s) {
+  if (s.nodes == Nodes::whole) return Int128{s.total_gpus} * kMilli;
+  Int128 least = 0;
+  for (const auto& g : s.groups) least += Int128{g.per_task[kGpu]} * g.min_tasks;
   return least;
 }
 
@@ -149,7 +151,7 @@ Reason misfit(const Shape& s, const Topology& t, NodeId begin, NodeId end) {
   const auto count = census(t, begin, end);
   int64_t gpus = 0;
   for (size_t i = 0; i < count.size(); i++) gpus += count[i] * t.kinds()[i].gpus;
-  if (least_gpus(s) > gpus) return Reason::cluster_size;
+  if (least_milli(s) > Int128{gpus} * kMilli) return Reason::cluster_size;
   if (!finds_nodes(s, t, count, 0)) return Reason::node_size;
   if (!enough_nodes(s, t, count, 0)) return Reason::cluster_size;
   constexpr std::pair<uint8_t, Reason> kSteps[] = {
@@ -173,7 +175,7 @@ bool level_fits(const Shape& s, const Topology& t, size_t level, NodeId begin, N
       if (misfit(s, t, from, to) == Reason::none) return true;
       continue;
     }
-    if (least_gpus(s) > int64_t{d.gpu_end} - d.gpu_begin) continue;
+    if (least_milli(s) > Int128{d.gpu_end - d.gpu_begin} * kMilli) continue;
     int8_t& known = good[t.kind_id(from)];
     if (known < 0) known = s.nodes != Nodes::whole && one_node_fits(s, t, census(t, from, to), kAllWishes);
     if (known) return true;

@@ -70,7 +70,7 @@ void suspect(const TraceResult& trace, TraceInfo& info) {
                                 printable(c) + " in seconds?");
   }
   bool percent = info.sizes.size() > 1;
-  for (const auto& [gpus, size] : info.sizes) percent = percent && gpus % 25 == 0;
+  for (const auto& [milli, size] : info.sizes) percent = percent && milli % (25 * kMilli) == 0;
   if (percent) info.suspicions.push_back("every number of GPUs is a multiple of 25: are they percent of a GPU?");
 }
 
@@ -88,10 +88,10 @@ TraceInfo trace_info(const TraceResult& trace) {
     const Job& job = w.jobs[j];
     const Duration work = w.truths[j].work;
     const Shape& s = w.shapes[job.shape];
-    auto& size = info.sizes[s.total_gpus];
+    auto& size = info.sizes[s.total_milli()];
     size.jobs++;
     if (work != kNever) {
-      size.gpu_time += Int128{s.total_gpus} * work;
+      size.gpu_time += Int128{s.total_milli()} * work;
       durations.push_back(work);
       info.too_short_estimates += job.estimate < work;
       info.too_short_limits += job.time_limit < work;
@@ -123,14 +123,14 @@ Validation validate(const Workload& w, const Topology& t) {
   for (const Reason r : {Reason::cluster_size, Reason::node_size, Reason::type, Reason::driver, Reason::label, Reason::level, Reason::numa}) v.misfits.push_back({r, 0, kNone});
   for (JobId j = 0; j < w.jobs.size(); j++) {
     const ShapeId s = w.jobs[j].shape;
-    if (w.truths[j].work != kNever) asked += Int128{w.shapes[s].total_gpus} * w.truths[j].work;
+    if (w.truths[j].work != kNever) asked += Int128{w.shapes[s].total_milli()} * w.truths[j].work;
     for (auto& m : v.misfits)
       if (m.reason == why[s] && m.jobs++ == 0) m.first = j;
   }
   std::erase_if(v.misfits, [](const auto& m) { return m.jobs == 0; });
   const double n = double(w.jobs.size());
   const double span = w.jobs.empty() ? 0 : double(w.jobs.back().submit);
-  if (span > 0 && t.gpus() > 0) v.load = double(asked) * (n - 1) / (double(t.gpus()) * span * n);
+  if (span > 0 && t.gpus() > 0) v.load = double(asked) * (n - 1) / (double(kMilli) * double(t.gpus()) * span * n);
   return v;
 }
 

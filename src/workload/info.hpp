@@ -12,11 +12,11 @@ namespace muster {
 struct TraceInfo {
   struct Size {
     uint64_t jobs = 0;
-    Int128 gpu_time = 0;  ///< GPUs x ticks
+    Int128 gpu_time = 0;  ///< milli-GPUs x ticks
   };
   Duration span = 0;                    ///< first to last submit
-  std::map<uint32_t, Size> sizes;       ///< by GPUs of a job
-  Int128 gpu_time = 0;                  ///< GPUs x ticks of all
+  std::map<int64_t, Size> sizes;        ///< by milli-GPUs of a job
+  Int128 gpu_time = 0;                  ///< milli-GPUs x ticks of all
   Duration shortest = 0, p50 = 0, p90 = 0, p99 = 0, longest = 0;  ///< nearest rank, over jobs with a duration
   struct Share {
     std::string name;

@@ -45,7 +45,7 @@ Rows::Rows(Columns columns, const TraceOptions& options, std::string_view file, 
   };
   has_wishes_ = !columns_.amounts.empty() || any({Field::gpu_type, Field::driver, Field::cuda, Field::labels, Field::locality,
                                                   Field::preferred_level, Field::anti_affinity, Field::numa});
-  plain_request_ = !has_wishes_ && !any({Field::min_tasks, Field::nodes, Field::cpus, Field::memory, Field::spread});
+  plain_request_ = !has_wishes_ && !any({Field::gpu_milli, Field::min_tasks, Field::nodes, Field::cpus, Field::memory, Field::spread});
   has_claims_ = any({Field::estimate, Field::time_limit, Field::deadline, Field::earliest_start, Field::priority});
   has_costs_ = any({Field::checkpoint_interval, Field::checkpoint_cost, Field::start_cost, Field::restart_cost, Field::gives_back_after});
   has_communication_ = any({Field::gradient, Field::compute, Field::model, Field::sensitivity});
@@ -143,6 +143,21 @@ bool Rows::amount(Field f, Rounding rounding, int64_t most, int64_t& out) const 
   return true;
 }
 
+/// GPUs in thousandths.
+bool Rows::gpus(Field f, int64_t& milli) const {
+  const auto s = trim(field(f));
+  if (s.empty()) return false;
+  if (parse_plain(s, milli)) {
+    if (milli > kMostCount) refuse(Parsed::too_large, f);
+    milli *= kMilli;
+  } else if (const Parsed p = parse_number(s, {kMilli, 1}, Rounding::exact, kMostCount * kMilli, milli); p == Parsed::not_whole) {
+    throw Bad{Why::not_a_number, f, "is finer than a thousandth of a GPU"};
+  } else if (p != Parsed::ok) {
+    refuse(p, f);
+  }
+  return true;
+}
+
 bool Rows::instant(Field f, Time& out) const {
   const auto s = trim(field(f));
   if (s.empty()) return false;
@@ -201,29 +216,49 @@ Duration Rows::work() const {
   return stated;
 }
 
+/// What a task asks by the column gpu_milli, of each of its `stated` milli-GPUs' devices; `stated` below 0: no other column says.
+int64_t Rows::of_each_gpu(int64_t stated) const {
+  int64_t milli = 0;
+  if (!amount(Field::gpu_milli, Rounding::exact, kMostCount * kMilli, milli) || milli == stated) return std::max(stated, int64_t{0});
+  if (stated < 0) return milli;
+  if (milli == kMilli && stated % kMilli == 0 && stated > 0) return stated;
+  if (stated == kMilli && milli > 0 && milli < kMilli) return milli;
+  if (stated > kMilli && milli > 0 && milli < kMilli) throw Bad{Why::unsupported, Field::gpu_milli, "of each of several GPUs is not modelled"};
+  throw Bad{Why::contradiction, Field::gpu_milli, "does not go with the number of GPUs"};
+}
+
 Rows::Request Rows::request() {
   Request r;
-  int64_t gpus = 0, tasks = 1, total = 0;
-  const bool states_total = amount(Field::gpus, Rounding::exact, kMostCount, total);
+  int64_t milli = 0, tasks = 1, total = 0;
+  const bool states_total = gpus(Field::gpus, total);
   const bool states_tasks = amount(Field::tasks, Rounding::exact, kMostCount, tasks);
-  const bool states_each = amount(Field::gpus_per_task, Rounding::exact, kMostCount, gpus);
+  const bool states_each = gpus(Field::gpus_per_task, milli);
   const bool may_state = columns_.has(Field::tasks) || columns_.has(Field::gpus_per_task);
   const bool by_task = states_tasks || states_each || (may_state && !states_total);  // a row by itself: its neighbours may state other things
   if (by_task) {
     if (tasks < 1) throw Bad{Why::contradiction, Field::tasks, "is less than one task"};
-    if (states_each && gpus > kMostCount / tasks) throw Bad{Why::too_large, Field::gpus_per_task, "times the tasks is too large"};
+    if (states_each && milli > kMostCount * kMilli / tasks) throw Bad{Why::too_large, Field::gpus_per_task, "times the tasks is too large"};
     if (!states_each && states_total) {
-      if (total % tasks != 0) throw Bad{Why::contradiction, Field::gpus, "is not a multiple of the tasks"};
-      gpus = total / tasks;
-    } else if (states_each && states_total && gpus * tasks != total) {
+      const int64_t unit = total % kMilli ? 1 : kMilli;  // whole GPUs are not cut for the sake of it
+      if (total / unit % tasks != 0) throw Bad{Why::contradiction, Field::gpus, "is not a multiple of the tasks"};
+      milli = total / tasks;
+    } else if (states_each && states_total && milli * tasks != total) {
       throw Bad{Why::contradiction, Field::gpus, "is not tasks times GPUs per task"};
     }
   } else {
     if (columns_.has(Field::gpus) && !states_total) throw Bad{Why::empty, Field::gpus, "is empty"};
-    gpus = total;
+    milli = total;
     r.nodes = Nodes::one;
   }
-  r.gpus = uint32_t(gpus), r.tasks = r.min_tasks = uint32_t(tasks);
+  if (columns_.has(Field::gpu_milli)) {
+    milli = of_each_gpu(states_total || states_each ? milli : -1);
+    if (milli > kMostCount * kMilli / tasks) throw Bad{Why::too_large, Field::gpu_milli, "times the tasks is too large"};
+  }
+  r.gpus = uint32_t(milli / kMilli), r.milli = uint32_t(milli % kMilli);
+  if (r.milli && r.gpus)
+    throw Bad{Why::contradiction, states_each ? Field::gpus_per_task : states_total ? Field::gpus : Field::gpu_milli,
+              "is more than one GPU for a task, and no whole number of them"};
+  r.tasks = r.min_tasks = uint32_t(tasks);
   if (plain_request_) return r;
 
   int64_t least = tasks, over = 0;
@@ -233,6 +268,7 @@ Rows::Request Rows::request() {
   if (amount(Field::nodes, Rounding::exact, kMostCount, over)) {
     if (by_task && over > tasks) throw Bad{Why::contradiction, Field::nodes, "is more than the tasks"};
     if (by_task && over == 1 && tasks > 1) r.nodes = Nodes::one;
+    if (over > 1 && r.milli) throw Bad{Why::contradiction, Field::nodes, "and a part of one GPU exclude each other"};
     if (over > 1) r.over = uint32_t(over), r.nodes = Nodes::each;
     if (by_task && over == tasks) r.over = 0;
     if (r.over && r.tasks > 1 && r.min_tasks != r.tasks) throw Bad{Why::unsupported, Field::nodes, "beside a smaller min_tasks is not modelled"};
@@ -321,7 +357,7 @@ void Rows::grant(const Wish& wish, Shape& s) {
 ShapeId Rows::shape_of(const Request& r) {
   if (last_shape_ != kNone && r == last_request_) return last_shape_;
   const uint64_t h = (uint64_t{r.gpus} << 32 | r.tasks) * 0x9e3779b97f4a7c15U ^ (uint64_t{r.min_tasks} << 32 | r.over) * 0xbf58476d1ce4e5b9U ^
-                     uint64_t(r.cpus) * 0x94d049bb133111ebU ^ uint64_t(r.memory) * 0xd6e8feb86659fd93U ^ (uint64_t{r.wish} << 8 | uint64_t(r.nodes));
+                     uint64_t(r.cpus) * 0x94d049bb133111ebU ^ uint64_t(r.memory) * 0xd6e8feb86659fd93U ^ (uint64_t{r.wish} << 32 | uint64_t{r.milli} << 8 | uint64_t(r.nodes));
   auto& shapes = result_.workload.shapes;
   const uint32_t next = uint32_t(shapes.size());
   const ShapeId id = shapes_.find_or_add(mix(h), next, [&](uint32_t i) { return requests_[i] == r; });
@@ -332,7 +368,7 @@ ShapeId Rows::shape_of(const Request& r) {
       const auto share = [&](int64_t amount) { return (amount * times + parts - 1) / parts; };
       TaskGroup g;
       g.max_tasks = tasks, g.min_tasks = least, g.gpus = gpus;
-      g.per_task[kGpu] = int64_t{gpus} * kMilli;
+      g.per_task[kGpu] = int64_t{gpus} * kMilli + r.milli;
       g.per_task[kCpu] = share(r.cpus);
       g.per_task[kMem] = share(r.memory);
       for (size_t i = 0; i < columns_.amounts.size(); i++) g.per_task[3 + i] = share(wishes_[r.wish].amounts[i]);
@@ -443,13 +479,13 @@ void Rows::row(uint64_t line) {
   const Request wish = request();
   truth.work = work();
   if (truth.work == kNever && !options_.open_ended)
-    return leave_out({Why::no_duration, columns_.has(Field::duration) ? Field::duration : Field::end, "is empty"}, line);
+    return leave_out({Why::no_duration, columns_.has(Field::duration) ? Field::duration : trim(field(Field::start)).empty() ? Field::start : Field::end, "is empty"}, line);
   if (has_claims_) claims(job);
   LifeCosts costs;
   if (has_costs_) costs = this->costs();
   Communication talk;
   if (has_communication_) talk = communication();
-  const bool cpu_only = wish.gpus == 0;
+  const bool cpu_only = wish.gpus == 0 && wish.milli == 0;
   if (cpu_only && options_.drop_cpu_only) return leave_out({Why::cpu_only, Field::none, "asks no GPU"}, line);
   if (truth.work == 0 && options_.drop_zero_duration) return leave_out({Why::zero_duration, Field::none, "lasts 0 s"}, line);
   if (truth.work != kNever && total_ + truth.work > kLongestTotal)

@@ -31,6 +31,7 @@ class Rows {
   };
   struct Request {
     uint32_t gpus = 0;      // per task; of the whole row when nodes is one or each
+    uint32_t milli = 0;     // of one GPU, per task, when it shares one
     uint32_t tasks = 1, min_tasks = 1;
     uint32_t over = 0;      // number of nodes that `gpus` is spread over, when the row states more than one
     int64_t cpus = 0, memory = 0;
@@ -58,10 +59,12 @@ class Rows {
   static bool with_units(std::string_view s, Scale scale, Parsed p, Duration& out);
   // Each reads one field, leaves `out` alone when it is empty, and throws Bad. They say whether there was a value.
   bool amount(Field f, Rounding rounding, int64_t most, int64_t& out) const;
+  bool gpus(Field f, int64_t& milli) const;
   bool instant(Field f, Time& out) const;
   bool span(Field f, Duration& out) const;
   bool small(Field f, int32_t& out) const;
   Duration work() const;
+  int64_t of_each_gpu(int64_t stated) const;
   Request request();
   void claims(Job& job) const;
   LifeCosts costs() const;

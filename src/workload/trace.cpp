@@ -29,7 +29,7 @@ void note_columns(const Columns& c, const TraceOptions& options, std::string_vie
   require(c, c.has(Field::submit), "when a job is submitted", "submit", where);
   require(c, c.has(Field::duration) || (c.has(Field::start) && c.has(Field::end)) || options.open_ended, "how long a job runs", "duration",
           where);
-  require(c, c.has(Field::gpus) || c.has(Field::gpus_per_task) || c.has(Field::tasks) || c.has(Field::cpus) || !c.unsupported.empty(),
+  require(c, c.has(Field::gpus) || c.has(Field::gpus_per_task) || c.has(Field::gpu_milli) || c.has(Field::tasks) || c.has(Field::cpus) || !c.unsupported.empty(),
           "how many GPUs a job asks", "gpus", where);
   result.notes = c.notes;
   for (const uint32_t i : c.unsupported)

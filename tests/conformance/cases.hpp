@@ -83,6 +83,7 @@ bool share_case(const std::string& kind, const Json& c, Tally& tally);
 void buddy(const Json& c, Tally& tally);
 void cells(const Json& c, Tally& tally);
 void hived(const Json& c, Tally& tally);
+void hived_run(const Json& c, Tally& tally);
 void hived_defect(const Json& c, Tally& tally);
 bool known_mean(const std::filesystem::path& csv, Tally& tally);
 

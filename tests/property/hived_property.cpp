@@ -58,7 +58,7 @@ HivedConfig random_config(Dice& d) {
     HivedConfig more = c;
     more.vcs[d.roll(3)].cells.push_back({kPaths[d.roll(4)], int32_t(1 + d.roll(3)), {}});
     try {
-      CellForest fits(more);
+      const CellForest fits(more);
       c = more;
     } catch (const InputError&) {}  // one cell too many
   }

@@ -45,8 +45,8 @@ class SlowList final : public Policy {
     const Duration run = slots_.estimate == "exact" ? now.oracle_left(j) : now.estimate(j);
     if (slots_.order == "sjf") return run == kNever ? kNever - 1 : run;
     if (slots_.order == "ljf") return run == kNever ? kNever - 1 : -run;
-    if (slots_.order == "largest") return -int64_t(now.shape(j).total_gpus);
-    if (slots_.order == "smallest") return now.shape(j).total_gpus;
+    if (slots_.order == "largest") return -now.shape(j).total_milli();
+    if (slots_.order == "smallest") return now.shape(j).total_milli();
     if (slots_.order == "priority") return -int64_t(now.priority(j));
     return 0;
   }

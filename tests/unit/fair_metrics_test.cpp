@@ -64,7 +64,7 @@ TEST(FairMetrics, DeadlinesMetAndMissed) {
 }
 
 TEST(FairMetrics, WaitsBySizeAndUser) {
-  const Report r = report_of({"waits"});
+  const Report r = report_of({"wait-classes"});
   EXPECT_EQ(value(r, "wait_longest_s"), 8);
   EXPECT_EQ(value(r, "jobs_starved"), 0);
   EXPECT_EQ(value(r, "queue_gpus_1_mean_s"), 8);

@@ -65,6 +65,20 @@ TEST(NeverFits, Tasks) {
   EXPECT_EQ(why(t, "tasks,gpus_per_task,spread", "3,1,one-per-node"), Reason::cluster_size);
 }
 
+TEST(NeverFits, SharesOfAGpu) {
+  const auto t = Topology::parse_line("node:2 gpu:2");
+  EXPECT_EQ(why(t, "gpus", "0.999"), Reason::none);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task", "8,0.5"), Reason::none);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task", "9,0.5"), Reason::cluster_size);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task", "4,0.6"), Reason::none);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task", "5,0.6"), Reason::cluster_size);  // three GPUs' worth, and no two of them on one GPU
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,locality", "6,0.3,node"), Reason::none);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,locality", "7,0.3,node"), Reason::node_size);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,spread", "3,0.1,one-per-node"), Reason::cluster_size);
+  EXPECT_EQ(why(Topology::parse_line("node:2[gpu_type=A100] gpu:2"), "gpus,gpu_type", "0.5,H100"), Reason::type);
+  EXPECT_EQ(why(Topology::parse_line("node:2[cpus=8] gpu:0"), "gpus", "0.5"), Reason::cluster_size);
+}
+
 TEST(NeverFits, OtherResourcesAndTypes) {
   const auto t = Topology::parse_line("node:2[cpus=8,mem_gib=16,gpu_type=A100] gpu:4");
   EXPECT_EQ(why(t, "tasks,gpus_per_task,cpus", "2,1,8"), Reason::none);

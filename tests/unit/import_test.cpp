@@ -199,8 +199,13 @@ TEST(Import, DamagedFilesNeverCrash) {
   const std::string_view texts[] = {
       "GPU0 GPU1 NIC0 CPU Affinity\nGPU0 X NV1 PIX 0-3\nGPU1 NV1 X PIX 0-3\nNIC0 PIX PIX X\n",
       "SwitchName=s Nodes=a[1-2]\nNodeName=a[1-2] Gres=gpu:t:2\nNodeName=a[1-2] Name=gpu File=/d[0-1] Cores=1\n",
-      "<system><cpu><pci busid='1' class='0x060400'><pci busid='2' class='0x0302'/></pci></cpu></system>",
-      "<topology version='2.0'><object type='Package'><object type='PCIDev' pci_type='0302'/></object></topology>",
+      "<system><cpu><pci busid='1' class='0x060400'><pci busid='2' class='0x0302'><gpu dev='0'><nvlink target='3' count='2'/></gpu></pci>"
+      "<pci busid='3' class='0x0302'/><pci busid='4' class='0x02'/></pci></cpu></system>",
+      "<topology version='2.0'><object type='Package'><object type='PCIDev' gp_index='1' pci_type='0302'/>"
+      "<object type='PCIDev' gp_index='2' pci_type='0302'/></object><distances2hetero name='NVLinkBandwidth'>"
+      "<indexes>PCIDev:1 PCIDev:2</indexes><u64values>0 5 5 0</u64values></distances2hetero></topology>",
+      "physicalCluster:\n cellTypes:\n  N: {childCellType: G, childCellNumber: 2, isNodeLevel: true}\n physicalCells:\n "
+      "- {cellType: N, cellAddress: a}\n",
       "sn,cpu_milli,memory_mib,gpu,model\na,1,2,3,T4\n",
       "ip,DSW,PSW,ASW\nh1,G1,P1,S1\n",
       R"({"items":[{"kind":"Node","metadata":{"name":"a"},"status":{"capacity":{"nvidia.com/gpu":"2"}}}]})",

@@ -21,7 +21,7 @@ TEST(AllReduce, Overlap) {
   EXPECT_DOUBLE_EQ(overlapped(5, 0, 3), 5);
   EXPECT_NEAR(overlapped(2, 3, 1.8), std::pow(std::pow(2, 1.8) + std::pow(3, 1.8), 1 / 1.8), 1e-11);
   for (const double x : {0.01, 0.3, 0.999, 1.0, 2.0})
-    for (const double y : {0.0, 0.1, 0.5, 1.0, 1.7, 3.0, 9.9}) EXPECT_NEAR(power(x, y), std::pow(x, y), 1e-10) << x << "^" << y;
+    for (const double y : {0.0, 0.1, 0.5, 1.0, 1.7, 3.0, 9.9}) EXPECT_NEAR(power(x, y) / std::pow(x, y), 1, 1e-11) << x << "^" << y;
 }
 
 TEST(Speeds, Ratios) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <tuple>
 
 #include "random_workload.hpp"
 
@@ -20,6 +21,8 @@ class Brute {
         for (unsigned b = 0; b < 64; b++)
           if (cluster_.free_now(n, w) >> b & 1) x.free.push_back(w * 64 + b);
       for (size_t k = 1; k < kMaxKinds; k++) x.left[k] = cluster_.free_amount(n, k);
+      for (unsigned g = 0; g < t_.gpus_of(n); g++)
+        if (cluster_.slice_left(n, g) && std::find(x.free.begin(), x.free.end(), g) == x.free.end()) x.cut[g] = cluster_.slice_left(n, g);
     }
   }
   std::vector<Piece> find() {
@@ -28,7 +31,7 @@ class Brute {
       TaskGroup sum;
       for (const TaskGroup& g : shape_.groups) {
         sum.gpus += g.gpus * g.max_tasks;
-        for (size_t k = 1; k < kMaxKinds; k++) sum.per_task[k] += g.per_task[k] * g.max_tasks;
+        for (size_t k = 0; k < kMaxKinds; k++) sum.per_task[k] += g.per_task[k] * g.max_tasks;
       }
       const NodeId n = best(sum, false);
       if (n == kNone) return {};
@@ -50,6 +53,8 @@ class Brute {
     std::vector<unsigned> free;
     int64_t left[kMaxKinds] = {};
     std::map<uint32_t, std::pair<unsigned, std::vector<unsigned>>> groups;  // tasks and GPUs
+    std::map<unsigned, int32_t> cut;                                        // what is left of GPUs that are shared
+    std::vector<Piece> shares;
   };
   bool kind_suits(NodeId n, const TaskGroup& g) const {
     const NodeKind& k = t_.kind(n);
@@ -68,14 +73,42 @@ class Brute {
       if (one_task) fits &= kind_suits(n, g);
       else
         for (const TaskGroup& each : shape_.groups) fits &= kind_suits(n, each);
+      fits &= one_task ? !g.gpu_milli() || card(x, int32_t(g.gpu_milli())) != kNone : together(n);
       if (!fits) continue;
       if (best == kNone) best = n;
       else if (!nothing && (spread_ ? x.free.size() > nodes_[best].free.size() : x.free.size() < nodes_[best].free.size())) best = n;
     }
     return best;
   }
+  /// The GPU with the least left that holds the share, or kNone.
+  static unsigned card(const Node& x, int32_t milli) {
+    unsigned best = kNone;
+    for (const auto& [gpu, left] : x.cut)
+      if (left >= milli && (best == kNone || left < x.cut.at(best))) best = gpu;
+    return best != kNone || x.free.empty() ? best : x.free[0];
+  }
+  bool together(NodeId n) const {
+    Brute copy(*this);
+    for (size_t g = 0; g < shape_.groups.size(); g++)
+      for (uint32_t i = 0; i < shape_.groups[g].max_tasks; i++) {
+        Node& x = copy.nodes_[n];
+        if (x.free.size() < shape_.groups[g].gpus || (shape_.groups[g].gpu_milli() && card(x, int32_t(shape_.groups[g].gpu_milli())) == kNone)) return false;
+        copy.put(n, uint32_t(g));
+      }
+    return true;
+  }
   void put(NodeId n, uint32_t group) {
     const TaskGroup& g = shape_.groups[group];
+    if (const auto milli = int32_t(g.gpu_milli())) {
+      Node& x = nodes_[n];
+      const unsigned gpu = card(x, milli);
+      if (!x.cut.count(gpu)) x.cut[gpu] = kMilli, x.free.erase(x.free.begin());
+      x.cut[gpu] -= milli;
+      x.shares.push_back(Piece::part(Share::slice, n, gpu, 0, unsigned(milli), 0, uint8_t(group)));
+      for (size_t k = 1; k < kMaxKinds; k++) x.left[k] -= g.per_task[k];
+      if (shape_.nodes == Nodes::each) x.groups[group];  // it is used
+      return;
+    }
     auto& [tasks, gpus] = nodes_[n].groups[group];
     tasks++;
     gpus.insert(gpus.end(), nodes_[n].free.begin(), nodes_[n].free.begin() + g.gpus);
@@ -102,6 +135,7 @@ class Brute {
       std::sort(all.begin(), all.end());
       size_t at = 0;
       for (const auto& [group, held] : nodes_[n].groups) {
+        if (!held.first) continue;
         std::map<unsigned, uint64_t> words;
         for (size_t i = 0; i < held.second.size(); i++, at++) words[all[at] / 64] |= uint64_t{1} << all[at] % 64;
         if (words.empty()) words[0] = 0;
@@ -111,6 +145,10 @@ class Brute {
           first = false;
         }
       }
+      out.insert(out.end(), nodes_[n].shares.begin(), nodes_[n].shares.end());
+      std::stable_sort(out.begin(), out.end(), [](const Piece& a, const Piece& b) {
+        return std::tuple(a.node, a.group, a.share == Share::slice ? a.gpu() : 0) < std::tuple(b.node, b.group, b.share == Share::slice ? b.gpu() : 0);
+      });
     }
     return out;
   }

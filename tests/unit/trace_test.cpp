@@ -158,7 +158,7 @@ TEST(Trace, ABadRowIsNamedAndLeftOutAndTheOthersRun) {
       {"x,u,q,0,one,1", "column gpus: \"one\" is not a number"},
       {"x,u,q,0,0x10,1", "column gpus: \"0x10\" is not a number"},
       {"x,u,q,0,1e,1", "column gpus: \"1e\" is not a number"},
-      {"x,u,q,0,1.5,1", "column gpus: \"1.5\" is not a whole number"},
+      {"x,u,q,0,1.5,1", "column gpus: \"1.5\" is more than one GPU for a task, and no whole number of them"},
       {"x,u,q,0,4294967296,1", "column gpus: \"4294967296\" is too large"},
       {"x,u,q,0,9223372036854775808,1", "column gpus: \"9223372036854775808\" is too large"},
       {"x,u,q,0,1,9223372036854775808", "column run_s: \"9223372036854775808\" is too large"},
@@ -386,6 +386,45 @@ TEST(Trace, GpusOverAStatedNumberOfNodes) {
   EXPECT_EQ(x.left_out[0].examples[0], "j.csv:2: column locality: \"node\" and more than one node exclude each other; row left out");
 }
 
+TEST(Trace, APartOfOneGpu) {
+  const auto shape = [](const std::string& header, const std::string& row) {
+    const auto t = read("submit_s,run_s," + header + "\n0,1," + row + "\n");
+    if (t.workload.jobs.empty()) return t.left_out.at(0).examples.at(0);
+    const Shape& s = t.workload.shapes[0];
+    return std::to_string(s.groups[0].max_tasks) + " x " + std::to_string(s.groups[0].gpus) + " + " + std::to_string(s.groups[0].gpu_milli()) + "m = " +
+           std::to_string(s.total_milli());
+  };
+  EXPECT_EQ(shape("gpus", "0.5"), "1 x 0 + 500m = 500");
+  EXPECT_EQ(shape("gpus", "0.001"), "1 x 0 + 1m = 1");
+  EXPECT_EQ(shape("gpus", "2.0"), "1 x 2 + 0m = 2000");
+  EXPECT_EQ(shape("gpus", "5e-1"), "1 x 0 + 500m = 500");
+  EXPECT_EQ(shape("tasks,gpus_per_task", "3,0.25"), "3 x 0 + 250m = 750");
+  EXPECT_EQ(shape("tasks,gpus", "3,0.75"), "3 x 0 + 250m = 750");
+  // openb: devices, and how much of each
+  EXPECT_EQ(shape("num_gpu,gpu_milli", "1,460"), "1 x 0 + 460m = 460");
+  EXPECT_EQ(shape("num_gpu,gpu_milli", "8,1000"), "1 x 8 + 0m = 8000");
+  EXPECT_EQ(shape("num_gpu,gpu_milli", "0,0"), "1 x 0 + 0m = 0");
+  EXPECT_EQ(shape("num_gpu,gpu_milli", "1,"), "1 x 1 + 0m = 1000");
+  EXPECT_EQ(shape("gpu_milli", "460"), "1 x 0 + 460m = 460");
+  EXPECT_EQ(shape("gpu_milli", "3000"), "1 x 3 + 0m = 3000");
+  EXPECT_EQ(shape("gpus,gpu_milli", "0.46,460"), "1 x 0 + 460m = 460");
+  const std::pair<std::pair<const char*, const char*>, const char*> bad[] = {
+      {{"gpus", "1.5"}, "column gpus: \"1.5\" is more than one GPU for a task, and no whole number of them"},
+      {{"gpus", "0.0001"}, "column gpus: \"0.0001\" is finer than a thousandth of a GPU"},
+      {{"tasks,gpus", "2,1"}, "column gpus: \"1\" is not a multiple of the tasks"},
+      {{"tasks,gpus", "2,0.005"}, "column gpus: \"0.005\" is not a multiple of the tasks"},
+      {{"gpus,nodes", "0.5,2"}, "column nodes: \"2\" and a part of one GPU exclude each other"},
+      {{"num_gpu,gpu_milli", "2,500"}, "column gpu_milli: \"500\" of each of several GPUs is not modelled"},
+      {{"num_gpu,gpu_milli", "0,500"}, "column gpu_milli: \"500\" does not go with the number of GPUs"},
+      {{"num_gpu,gpu_milli", "1,0"}, "column gpu_milli: \"0\" does not go with the number of GPUs"},
+      {{"num_gpu,gpu_milli", "1,2000"}, "column gpu_milli: \"2000\" does not go with the number of GPUs"},
+      {{"gpu_milli", "1500"}, "column gpu_milli: \"1500\" is more than one GPU for a task, and no whole number of them"},
+      {{"gpu_milli", "0.5"}, "column gpu_milli: \"0.5\" is not a whole number"},
+      {{"tasks,gpu_milli", "4294967295,2000"}, "column gpu_milli: \"2000\" times the tasks is too large"},
+  };
+  for (const auto& [columns, message] : bad) EXPECT_EQ(shape(columns.first, columns.second), "j.csv:2: " + std::string(message) + "; row left out");
+}
+
 TEST(Trace, ARowOfGpusTakesWholeNodesWhenItIsLargerThanOne) {
   auto t = read("job_id,submit_s,gpus,run_s\na,0,8,1\nb,0,9,1\n");
   fit_shapes(t.workload, Topology::parse_line("node:4 gpu:8"));
@@ -560,8 +599,8 @@ TEST(TraceInfo, CountsAndDoubts) {
   text += "u0,0,2,1200000\n";
   const auto info = trace_info(read(text));
   EXPECT_EQ(info.span, 14'000 * kSecond);
-  EXPECT_EQ(info.sizes.at(2).jobs, 31U);
-  EXPECT_EQ(info.gpu_time, Int128{31} * 2 * 1'200'000 * kSecond);
+  EXPECT_EQ(info.sizes.at(2 * kMilli).jobs, 31U);
+  EXPECT_EQ(info.gpu_time, Int128{31} * 2 * kMilli * 1'200'000 * kSecond);
   EXPECT_EQ(info.tenants[0].name, "u0");
   EXPECT_EQ(info.tenants[0].jobs, 11U);
   EXPECT_EQ(info.equal_jobs, 1U);
