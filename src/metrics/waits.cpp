@@ -8,16 +8,12 @@
 namespace muster {
 namespace {
 
-constexpr size_t kReasons = size_t(Reason::policy) + 1;
-
-/// Reasons for which a job is refused; nobody waits for them.
-bool refuses(Reason r) { return r == Reason::cluster_size || r == Reason::node_size || r == Reason::quota_size; }
-
-std::string metric_of(Reason r) {
-  std::string name(r == Reason::none ? "unstated" : to_text(r));
-  for (char& c : name) c = c == ' ' || c == '-' ? '_' : c == 'G' || c == 'P' || c == 'U' ? char(c - 'A' + 'a') : c;
-  return "gpu_wait_" + name + "_gpu_s";
-}
+/// What a reason is called in a metric's name; nullptr: nobody waits for it, a job is refused for it.
+constexpr const char* kNames[] = {"unstated", "no_gpus", "fragmented", "cpu",   "memory", "resource",    "type",
+                                  "level",    "driver",  "label",      "apart", "numa",   "behind_head", "reservation",
+                                  "quota",    "search",  "not_yet",    nullptr, nullptr,  nullptr,       "policy"};
+constexpr size_t kReasons = std::size(kNames);
+static_assert(kReasons == size_t(Reason::policy) + 1);
 
 class Waits : public Family {
  public:
@@ -37,9 +33,9 @@ class Waits : public Family {
   void report(Report& out) override {
     Int128 all = 0;
     for (const Int128 t : time_) all += t;
-    out.add("gpu_wait_gpu_s", double(all) / kGpuSecond, "gpu.s", Better::lower);
+    out.add("gpu_wait", double(all) / kGpuSecond, "gpu.s", Better::lower);
     for (size_t r = 0; r < kReasons; r++)
-      if (!refuses(Reason(r))) out.add(metric_of(Reason(r)), double(time_[r]) / kGpuSecond, "gpu.s", Better::lower);
+      if (kNames[r]) out.add(std::string("gpu_wait_") + kNames[r], double(time_[r]) / kGpuSecond, "gpu.s", Better::lower);
   }
 
  private:
