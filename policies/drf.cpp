@@ -11,7 +11,7 @@ namespace {
 class Drf final : public UserQueues<Drf, UserShare> {
  public:
   explicit Drf(const PolicyInput& in)
-      : UserQueues(in, make_placer(in.parameters.find("place") ? in.parameters.find("place")->as_text() : "pack", in.topology, in.seed)),
+      : UserQueues(in, make_placer(in.parameters.find("place") ? in.parameters.find("place")->as_text() : "pack", in)),
         shares_(in, Weights(in.parameters, sharers_.names(in.workload))) {
     const Config* share = in.parameters.find("share");
     next_ = share && share->as_text() == "next";

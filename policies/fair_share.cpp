@@ -92,7 +92,7 @@ struct Prices {
 class FairShare final : public UserQueues<FairShare, UsageShare> {
  public:
   explicit FairShare(const PolicyInput& in)
-      : UserQueues(in, make_placer(in.parameters.find("place") ? in.parameters.find("place")->as_text() : "pack", in.topology, in.seed)),
+      : UserQueues(in, make_placer(in.parameters.find("place") ? in.parameters.find("place")->as_text() : "pack", in)),
         weights_(in.parameters, sharers_.names(in.workload)),
         prices_(in),
         decay_(half_life(in.parameters)),

@@ -19,7 +19,7 @@ class Hdrf final : public Policy {
   explicit Hdrf(const PolicyInput& in)
       : sharers_(in.parameters),
         shares_(in, Weights({}, sharers_.names(in.workload))),
-        placer_(make_placer(in.parameters.find("place") ? in.parameters.find("place")->as_text() : "pack", in.topology, in.seed)),
+        placer_(make_placer(in.parameters.find("place") ? in.parameters.find("place")->as_text() : "pack", in)),
         waiting_(in.workload.jobs.size()),
         charged_(in.workload.jobs.size()) {
     const Names& names = sharers_.names(in.workload);

@@ -26,7 +26,7 @@ class Kueue final : public Policy {
  public:
   explicit Kueue(const PolicyInput& in)
       : setup_(kueue::read_setup(in.parameters, in.topology)),
-        placer_(make_placer(text(in, "place", "pack"), in.topology, in.seed)),
+        placer_(make_placer(text(in, "place", "pack"), in)),
         table_(in.workload.jobs.size()) {
     in.parameters.only(kParameters);
     if (const Config* c = in.parameters.find("fairSharing")) fair_ = c->as_boolean();

@@ -47,7 +47,8 @@ void check_names(const Config& c) {
       for (const PartParameter& q : part_for(c, s).parameters) taken |= name == q.name;
     }
     const auto p = std::find_if(known.begin(), known.end(), [&name = name](const Parameter& q) { return q.name == name; });
-    if (!taken) throw InputError(place(&value) + name + " is nothing to the parts chosen; it goes with " + p->help);
+    const bool as_usual = value.value == p->fallback;  // a report names all parameters, and a rerun gives them
+    if (!taken && !as_usual) throw InputError(place(&value) + name + " is nothing to the parts chosen; it goes with " + p->help);
   }
 }
 

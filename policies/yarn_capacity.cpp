@@ -41,7 +41,7 @@ class YarnCapacity final : public Policy {
   explicit YarnCapacity(const PolicyInput& in)
       : specs_(yarn::read_queues(in.parameters)),
         settings_(yarn::read_settings(in.parameters)),
-        placer_(make_placer(in.parameters.find("place") ? in.parameters.find("place")->as_text() : "pack", in.topology, in.seed)),
+        placer_(make_placer(in.parameters.find("place") ? in.parameters.find("place")->as_text() : "pack", in)),
         table_(in.workload.jobs.size()) {
     in.parameters.only(kParameters);
     if (const Config* c = in.parameters.find("preemption")) monitor_ = c->as_boolean();

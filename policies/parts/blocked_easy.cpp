@@ -36,7 +36,7 @@ class EasyList final : public List<EasyList> {
     sort_ages();
   }
   bool contains(JobId j) const { return waiting_.contains(j); }
-  void insert(const View& now, JobId j, int64_t) { waiting_.insert(j, believed_[j] = parts_.estimate->of(now, j)); }
+  void insert(const View& now, JobId j, int64_t) { waiting_.insert(j, believed_[j] = at_least_a_tick(parts_.estimate->of(now, j))); }
   void erase(const View&, JobId j) {
     waiting_.erase(j);
     if (j == head_) drop_head();
@@ -344,6 +344,12 @@ class EasyList final : public List<EasyList> {
   }
   Pieces find(const View& now, const Plan& plan, JobId j) {
     if (slot_.at == kNever || later(now.now(), believed_[j]) <= slot_.at) return parts_.placer->find(now, plan, j);
+    const uint32_t c = waiting_.class_of(j);
+    if (!Profile::enough(beside_head(now, plan), waiting_.want(c))) {
+      // The head's node is no place for it: what the placer chooses besides that node, it would choose without.
+      const Pieces at = parts_.placer->find(now, plan, j);
+      if (at.empty() || at[0].node != slot_.node) return at;
+    }
     sync(now, plan);
     return parts_.placer->find(now, held_, index(held_), j, {});
   }

@@ -26,7 +26,7 @@ class ReserveList final : public List<ReserveList> {
   bool contains(JobId j) const { return queue_.count({keys_[j], j}) > 0; }
   void insert(const View& now, JobId j, int64_t key) {
     keys_[j] = key;
-    estimates_[j] = parts_.estimate->of(now, j);
+    estimates_[j] = at_least_a_tick(parts_.estimate->of(now, j));
     queue_.insert({key, j});
     if (!reserved_.empty() && Entry{key, j} < reserved_.back()) redraw_ = true;
   }
@@ -42,7 +42,7 @@ class ReserveList final : public List<ReserveList> {
     const bool outlived = future_.begin(now, plan, lost_track_);
     redraw_ |= grew || outlived || lost_track_ || head_.at <= now.now();
     lost_track_ = false;
-    failed_.assign(now.shapes(), kNever);
+    failed_.assign(now.shapes(), -1);
     if (redraw_) {
       future_.drop_reservations();
       reserved_.clear();
@@ -65,7 +65,7 @@ class ReserveList final : public List<ReserveList> {
     const JobId j = i->second;
     const Duration d = estimates_[j];
     Duration& failed = failed_[now.job(j).shape];
-    if (d < failed) {
+    if (failed < 0 || d < failed) {
       if (const Pieces at = future_.fits_now(now, plan, j, d); !at.empty()) return start(now, plan, i, at);
       failed = d;
     }
@@ -96,7 +96,7 @@ class ReserveList final : public List<ReserveList> {
   Pieces promised(const View& now, Plan& plan, JobId j, Duration d) {
     const bool kept = head_job_ == j && head_.at != kNever && head_.at > now.now() && future_.holds(now, j, head_, d);
     if (head_job_ == j && head_.at <= now.now())
-      if (const Pieces at = future_.take_up(now, plan, head_); !at.empty()) return at;
+      if (const Pieces at = future_.take_up(now, plan, j, head_); !at.empty()) return at;
     Future::Slot fresh = future_.earliest(now, plan, j, d);
     if (!kept || fresh.at < head_.at) head_ = std::move(fresh);
     head_job_ = j;
@@ -112,7 +112,7 @@ class ReserveList final : public List<ReserveList> {
   Future::Slot head_;            // the reservation of the first of them
   JobId head_job_ = kNone;
   bool redraw_ = false, lost_track_ = false;
-  std::vector<Duration> failed_;  // by shape: the shortest run time for which it found no place in this pass
+  std::vector<Duration> failed_;  // by shape: the shortest run time for which it found no place in this pass; -1: none yet
 };
 
 }  // namespace

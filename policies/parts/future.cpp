@@ -222,8 +222,9 @@ bool Future::holds(const View& now, JobId j, const Slot& s, Duration d) const {
   });
 }
 
-Pieces Future::take_up(const View&, const Plan& plan, const Slot& s) {
+Pieces Future::take_up(const View& now, const Plan& plan, JobId j, const Slot& s) {
   pieces_.clear();
+  Resources left;
   NodeId node = kNone;
   std::vector<uint64_t> free;
   for (Piece p : s.pieces) {
@@ -232,7 +233,11 @@ Pieces Future::take_up(const View&, const Plan& plan, const Slot& s) {
       node = p.node;
       free.clear();
       for (unsigned w = 0; w < plan.cluster().words(node); w++) free.push_back(plan.cluster().free_now(node, w));
+      for (size_t k = 1; k < kMaxKinds; k++) left[k] = plan.cluster().free_amount(node, k);
     }
+    const Resources need = amount(now.shape(j), p);
+    for (size_t k = 1; k < kMaxKinds; k++)
+      if ((left[k] -= need[k]) < 0 && need[k]) return {};
     const auto want = unsigned(std::popcount(p.what));
     uint64_t rest = free[p.word];
     for (unsigned i = 0; i < want; i++) rest &= rest - 1;

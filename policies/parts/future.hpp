@@ -7,6 +7,9 @@
 
 namespace muster {
 
+/// Who runs is there at least for a moment: its devices are not free at the instant of its start.
+inline Duration at_least_a_tick(Duration d) { return std::max(d, Duration(1)); }
+
 /// The estimated end of a job that runs since `since`, was believed to run for `believed` and is still there: it is believed to run as long
 /// again as it was believed to run so far, at least a second. `believed` becomes that.
 inline Time outlived(Time since, Duration& believed, Time now) {
@@ -47,8 +50,8 @@ class Future {
   Slot earliest(const View& now, const Plan& plan, JobId j, Duration d);
   /// Whether the pieces of `s` are still free from s.at on for `d`.
   bool holds(const View& now, JobId j, const Slot& s, Duration d) const;
-  /// The slot's pieces with GPUs that are free now, or nothing.
-  Pieces take_up(const View& now, const Plan& plan, const Slot& s);
+  /// The pieces of `j`'s slot with GPUs that are free now, or nothing.
+  Pieces take_up(const View& now, const Plan& plan, JobId j, const Slot& s);
 
   void reserve(const View& now, JobId j, const Slot& s, Duration d);
   void drop_reservations();

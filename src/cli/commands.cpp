@@ -48,14 +48,14 @@ std::string padded(std::string_view s, size_t width) {
 
 std::string overview() {
   std::string s =
-      "muster replays job traces on modelled GPU clusters under scheduling policies.\n\n"
+      "muster replays job traces on modelled GPU clusters under scheduling policies.\n"
+      "`muster COMMAND --help` shows its options; `muster --version` the version.\n\n"
       "  muster run --topology dgx-a100-16 --trace campus --policy fifo\n"
       "  muster run --topology \"node:32 gpu:8\" --trace jobs.csv --policy sjf --out out\n"
       "  muster explain drf\n\n";
   size_t width = 0;
   for (const Command& c : commands()) width = std::max(width, c.name.size());
   for (const Command& c : commands()) s += "  " + padded(c.name, width + 2) + std::string(c.summary) + "\n";
-  s += "\n`muster COMMAND --help` shows its options; `muster --version` the version.\n";
   return s;
 }
 

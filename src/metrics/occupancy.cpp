@@ -22,6 +22,7 @@ void Occupancy::begin(const Header& h) {
   for (NodeId n = 0; n < t.nodes(); n++) first_.push_back(first_.back() + std::max(1u, (t.gpus_of(n) + 63) / 64));
   words_.assign(first_.back(), {});
   off_.assign(t.nodes(), 0), stale_.assign(t.nodes(), 0);
+  holder_.assign(t.gpus(), kNone);
   amount_.clear();
   for (NodeId n = 0; n < t.nodes(); n++)
     for (size_t k = 1; k < kMaxKinds; k++) amount_.push_back(t.kind(n).capacity[k]);
@@ -32,7 +33,7 @@ int64_t Occupancy::left(NodeId n, unsigned gpu) const {
   const Word& w = at(n, gpu / 64);
   const uint64_t bit = uint64_t{1} << (gpu % 64);
   if (!usable(n) || ((w.taken | w.draining | w.bad) & bit)) return 0;
-  return w.shared & bit ? std::max<int64_t>(0, kMilli - used_[topology_->first_gpu(n) + gpu]) : kMilli;
+  return w.shared & bit ? std::max<int64_t>(0, kMilli - used_[topology_->first_gpu(n) + gpu].milli) : kMilli;
 }
 
 int64_t Occupancy::free_amount(NodeId n, size_t kind) const {
@@ -56,13 +57,23 @@ void Occupancy::apply(JobId j, Pieces pieces, bool on, bool drains) {
     touch(p.node);
     Word& w = at(p.node, p.word);
     if (p.share == Share::whole) {
-      uint64_t& mask = drains ? w.draining : w.taken;
-      on ? mask |= p.what : mask &= ~p.what;
+      if (drains) {
+        on ? w.draining |= p.what : w.draining &= ~p.what;
+      } else {
+        // Jobs that change places are told one after the other: the first may take what the second has not given back yet.
+        const GpuId base = topology_->first_gpu(p.node) + 64u * p.word;
+        for (uint64_t m = p.what; m; m &= m - 1) {
+          JobId& holder = holder_[base + unsigned(std::countr_zero(m))];
+          const uint64_t bit = m & -m;
+          if (on) holder = j, w.taken |= bit;
+          else if (holder == j) holder = kNone, w.taken &= ~bit;
+        }
+      }
     } else {
-      if (used_.empty()) used_.assign(topology_->gpus(), 0);
-      int64_t& used = used_[topology_->first_gpu(p.node) + p.gpu()];
-      used += (on ? 1 : -1) * milli_of(p);
-      used > 0 ? w.shared |= p.mask() : w.shared &= ~p.mask();
+      if (used_.empty()) used_.assign(topology_->gpus(), {});
+      Shares& used = used_[topology_->first_gpu(p.node) + p.gpu()];
+      used.milli += (on ? 1 : -1) * milli_of(p), used.count += on ? 1 : -1;
+      used.count > 0 ? w.shared |= p.mask() : w.shared &= ~p.mask();
     }
     if (s && p.tasks)
       for (size_t k = 1; k < kMaxKinds; k++) amount_[p.node * (kMaxKinds - 1) + k - 1] -= (on ? 1 : -1) * s->groups[p.group].per_task[k] * p.tasks;

@@ -67,7 +67,12 @@ class Occupancy {
   std::vector<size_t> first_;  // by node: its first word
   std::vector<Word> words_;
   std::vector<uint8_t> off_, stale_;
-  std::vector<int64_t> used_;    // by GPU: thousandths held or draining as shares; empty until there are any
+  std::vector<JobId> holder_;    // by GPU: who holds all of it
+  struct Shares {
+    int64_t milli = 0;
+    int32_t count = 0;
+  };
+  std::vector<Shares> used_;     // by GPU: held or draining as shares; empty until there are any
   std::vector<int64_t> amount_;  // by node and kind from 1 on: free
   std::vector<uint32_t> slot_;   // by job, into holdings_
   std::vector<Holding> holdings_;

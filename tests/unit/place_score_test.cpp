@@ -63,7 +63,6 @@ class Brute {
     if (shares) return sum;
     sum.gpus = 0, sum.per_task = {};
     for (const TaskGroup& g : s_.groups) sum.gpus += g.gpus * g.max_tasks, sum.per_task += g.per_task.times(g.max_tasks);
-    if (!t_.limits(kCpu)) sum.per_task[kCpu] = 0;
     return sum;
   }
   bool fits(const Node& x, NodeId n, const TaskGroup& g) const {
@@ -141,8 +140,8 @@ class Brute {
     }
     if (gpu == 0) return 0;
     if (rule_ == "gpu-packing") {
-      if (x.whole() == x.left.size()) return std::max<int64_t>(33 - x.whole(), x.whole());
-      if (!g.gpu_milli()) return std::max<int64_t>(50 - g.gpus, 33);
+      if (x.whole() == x.left.size()) return std::max<int64_t>(33 - int64_t(x.whole()), x.whole());
+      if (!g.gpu_milli()) return std::max<int64_t>(50 - int64_t(g.gpus), 33);
       const int32_t left = x.left[card(n, g)];
       return left == kMilli ? 49 : std::max<int64_t>(100 - left / 10 / 10, 50);
     }
