@@ -11,7 +11,7 @@ namespace muster {
 /// A fraction in lowest terms, den above 0, at least 0 as long as nothing larger is subtracted. Throws InputError when it passes 127 bits.
 class Fraction {
  public:
-  Fraction(int64_t n = 0) : num_(n) {}  // NOLINT: whole numbers are fractions
+  Fraction(Int128 n = 0) : num_(n) {}  // NOLINT: whole numbers are fractions
   Fraction(Int128 num, Int128 den) : num_(num), den_(den) { reduce(); }
 
   Int128 num() const { return num_; }

@@ -13,14 +13,17 @@ bool same_gpus(const Shape& a, const Shape& b);
 /// Jobs in order of (key, id) inside shapes, shapes inside groups. Jobs of one shape fit or fail together; shapes of one group ask for the
 /// same GPUs in the same way and differ in CPU, memory and the like alone, so that what fails for want of GPUs fails for the whole group.
 /// Within a pass room only shrinks: what failed need not be looked at again, however long its queue is.
-/// A Key has < and ==, and Key{} as good as any; std::numeric_limits<Key>::max() is greater than every key of a job.
+/// A Key has < and ==; Key::nobody(), or for numbers the largest, is greater than every key of a job.
 template <class Key> class ShapeGroupsBy {
  public:
   explicit ShapeGroupsBy(size_t jobs) : members_(jobs ? jobs : 1), keys_(jobs) {}
   bool contains(JobId j) const { return members_.contains(j); }
   /// Puts `j` in, or changes its key.
-  void insert(const View& now, JobId j, Key key);
-  void erase(const View& now, JobId j);
+  void insert(const View& now, JobId j, Key key) { insert(now, j, now.job(j).shape, key); }
+  void erase(const View& now, JobId j) { erase(j, now.job(j).shape); }
+  /// The same for members that are no jobs: users, say, whose first job has shape `s`.
+  void insert(const View& now, uint32_t member, ShapeId s, Key key);
+  void erase(uint32_t member, ShapeId s);
   /// Room may have grown: what failed may be tried again, where `again(shape, why, whole group)` says so.
   template <class F> void forget_failures(F again) {
     for (Group& g : groups_)
@@ -35,7 +38,8 @@ template <class Key> class ShapeGroupsBy {
   /// First job in order (key, id) of all shapes that have not failed, or kNone.
   JobId first() const;
   /// The shape of `j` failed for `why`; `group`: for want of GPUs, and so did all that ask for the same.
-  void fail(const View& now, JobId j, Reason why, bool group);
+  void fail(const View& now, JobId j, Reason why, bool group) { fail(now.job(j).shape, why, group); }
+  void fail(ShapeId s, Reason why, bool group);
   /// Why the shape of `j` had failed before room grew for it; none when it had not, or when a pass has ended since.
   Reason failed_before(const View& now, JobId j) const {
     const Line& l = lines_[now.job(j).shape];
@@ -73,7 +77,11 @@ template <class Key> class ShapeGroupsBy {
     std::vector<ShapeId> shapes;  // by leaf
     std::vector<Entry> heads;     // tournament: leaves from the middle on, entry 1 is the first of all
   };
-  static constexpr Entry kNobody{std::numeric_limits<Key>::max(), kNone};
+  static constexpr Key nobody() {
+    if constexpr (requires { Key::nobody(); }) return Key::nobody();
+    else return std::numeric_limits<Key>::max();
+  }
+  static constexpr Entry kNobody{nobody(), kNone};
   static bool later(const Entry& a, const Entry& b) { return b < a; }
   bool current(const Entry& e) const { return members_.contains(e.job) && keys_[e.job] == e.key; }
   Line& line(const View& now, ShapeId s);
@@ -127,8 +135,7 @@ template <class Key> void ShapeGroupsBy<Key>::show(ShapeId s) {
   if (!l.parked) set_head(groups_[l.group], l.leaf, l.heap.empty() ? kNobody : l.heap[0]);
 }
 
-template <class Key> void ShapeGroupsBy<Key>::insert(const View& now, JobId j, Key key) {
-  const ShapeId s = now.job(j).shape;
+template <class Key> void ShapeGroupsBy<Key>::insert(const View& now, uint32_t j, ShapeId s, Key key) {
   Line& l = line(now, s);
   if (!members_.contains(j)) members_.insert(j), l.members++;
   keys_[j] = key;
@@ -142,8 +149,7 @@ template <class Key> void ShapeGroupsBy<Key>::insert(const View& now, JobId j, K
   if (l.heap[0].job == j) show(s);
 }
 
-template <class Key> void ShapeGroupsBy<Key>::erase(const View& now, JobId j) {
-  const ShapeId s = now.job(j).shape;
+template <class Key> void ShapeGroupsBy<Key>::erase(uint32_t j, ShapeId s) {
   members_.erase(j);
   lines_[s].members--;
   if (lines_[s].heap[0].job == j) show(s);
@@ -175,8 +181,7 @@ template <class Key> void ShapeGroupsBy<Key>::try_again(const View& now, JobId j
   if (groups_[l.group].heads[1].job == j) groups_[l.group].failed = false;
 }
 
-template <class Key> void ShapeGroupsBy<Key>::fail(const View& now, JobId j, Reason why, bool group) {
-  const ShapeId s = now.job(j).shape;
+template <class Key> void ShapeGroupsBy<Key>::fail(ShapeId s, Reason why, bool group) {
   Line& l = lines_[s];
   if (group) {
     groups_[l.group].failed = true, groups_[l.group].why = why;

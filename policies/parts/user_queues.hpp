@@ -19,16 +19,16 @@ NoFit no_fit_from(const Config& parameters);
 Parameter no_fit_parameter(std::string_view fallback);
 
 /// What policies share that choose a user first and then that user's first job (in order of submission). A job that does not fit holds up
-/// its own user alone, or with NoFit::stop everybody. `Form` says with `key(now, user, job)` who is chosen: the smallest key, ties to the
+/// its own user alone, or with NoFit::stop everybody. `Form` says with `key(now, user, job)` who is chosen: the smallest Share, ties to the
 /// user whose first job has the lowest number (submitted first); and is told what users hold by took(now, user, job, amounts) and
 /// gave(...). A pass looks once at what each shape asks for, not at each user or job.
-template <class Form, class Key> class UserQueues : public Policy {
+template <class Form, class Share> class UserQueues : public Policy {
  public:
   UserQueues(const PolicyInput& in, std::unique_ptr<Placer> placer)
       : sharers_(in.parameters),
         no_fit_(no_fit_from(in.parameters)),
         placer_(std::move(placer)),
-        heads_(in.workload.jobs.size()),
+        heads_(sharers_.names(in.workload).size()),
         waiting_(in.workload.jobs.size()),
         charged_(in.workload.jobs.size()),
         users_(sharers_.names(in.workload).size()) {
@@ -85,10 +85,12 @@ template <class Form, class Key> class UserQueues : public Policy {
       user.jobs.pop_back();
     }
     const JobId head = user.jobs.empty() ? kNone : user.jobs[0];
-    if (user.head != head && user.head != kNone && heads_.contains(user.head)) heads_.erase(now, user.head);
-    if (user.head != head && head != kNone) fresh_.push_back(head);
-    user.head = head;
-    if (head != kNone) heads_.insert(now, head, form().key(now, u, head));
+    if (user.head != head) {
+      if (user.head != kNone) heads_.erase(u, user.shape);
+      if (head != kNone) user.shape = now.job(head).shape, fresh_.push_back(head);
+      user.head = head;
+    }
+    if (head != kNone) heads_.insert(now, u, user.shape, {form().key(now, u, head), head});
   }
   const Resources& amounts(const View& now, JobId j) const { return amounts_[now.job(j).shape]; }
   JobId head(uint32_t u) const { return users_[u].head; }
@@ -101,6 +103,14 @@ template <class Form, class Key> class UserQueues : public Policy {
   struct User {
     std::vector<JobId> jobs;  // a heap, the lowest id first; some wait no more
     JobId head = kNone;
+    ShapeId shape = 0;        // of the head
+  };
+  struct Key {  // the share, then whose first job was submitted first
+    Share share;
+    JobId head;
+    static constexpr Key nobody() { return {std::numeric_limits<Share>::max(), kNone}; }
+    friend constexpr bool operator==(const Key& a, const Key& b) { return a.head == b.head && a.share == b.share; }
+    friend constexpr bool operator<(const Key& a, const Key& b) { return a.share == b.share ? a.head < b.head : a.share < b.share; }
   };
   Form& form() { return static_cast<Form&>(*this); }
   void enter(const View& now, JobId j) {
@@ -140,8 +150,9 @@ template <class Form, class Key> class UserQueues : public Policy {
   }
 
   void pass_or_stop(const View& now, Plan& plan) {
-    JobId j;
-    while ((j = heads_.first()) != kNone) {
+    JobId j = kNone;
+    for (uint32_t u; (u = heads_.first()) != kNone; j = kNone) {
+      j = users_[u].head;
       const Pieces at = placer_->find(now, plan, j);
       if (at.empty()) {
         form().chose(now, plan, sharers_.of(now.job(j)), j, false);
@@ -158,10 +169,13 @@ template <class Form, class Key> class UserQueues : public Policy {
     if (grew)
       heads_.forget_failures([&](ShapeId s, Reason why, bool group) {
         if (!known) return true;
-        if (placer_->may_fit(now, plan, s, gave_back_, {false, group ? Placer::kAllKinds : uint8_t(0)})) return true;
-        return why == Reason::no_gpus && plan.index().free_now_gpus() >= int64_t(now.shape_of(s).total_gpus);  // another reason now
+        if (placer_->may_fit(now, plan, s, gave_back_, {0, group ? Placer::kAllKinds : uint8_t(0)})) return true;
+        const Shape& shape = now.shape_of(s);  // whether there is another reason now
+        return why == Reason::no_gpus && plan.index().free_now_gpus() >= int64_t{shape.total_gpus} &&
+               plan.index().free_now_milli() >= shape.total_milli();
       });
-    for (JobId j; (j = heads_.first()) != kNone;) {
+    for (uint32_t u; (u = heads_.first()) != kNone;) {
+      const JobId j = users_[u].head;
       // A shape that fitted nowhere in the last pass can fit only where devices came back since.
       const Reason before = heads_.failed_before(now, j);
       const bool nowhere = before != Reason::none && known && !placer_->may_fit(now, plan, now.job(j).shape, gave_back_, {});
@@ -171,7 +185,7 @@ template <class Form, class Key> class UserQueues : public Policy {
       }
       const Reason r = nowhere ? before : placer_->why(now, plan, j);
       form().chose(now, plan, sharers_.of(now.job(j)), j, false);
-      heads_.fail(now, j, r, r == Reason::no_gpus || r == Reason::fragmented || r == Reason::type);
+      heads_.fail(users_[u].shape, r, r == Reason::no_gpus || r == Reason::fragmented || r == Reason::type);
       plan.reason(j, r);
     }
     for (const JobId j : fresh_) {
@@ -184,7 +198,7 @@ template <class Form, class Key> class UserQueues : public Policy {
 
   NoFit no_fit_;
   std::unique_ptr<Placer> placer_;
-  ShapeGroupsBy<Key> heads_;  // each user's first waiting job
+  ShapeGroupsBy<Key> heads_;  // users, by their first waiting job
   NotYet not_yet_;
   IdSet waiting_, charged_;
   std::vector<User> users_;

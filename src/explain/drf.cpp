@@ -33,6 +33,12 @@ std::string because(const Sharing& s, const SharingStep& step, const std::vector
   return c.share + " < " + next->share;
 }
 
+/// "4/18 = 2/9"
+std::string part_text(const Sharing& s, const SharingSolution& r, size_t u, size_t k) {
+  const std::string part = shown(s.users[u].asks[k]) + "/" + shown(s.resources[k].installed);
+  return s.users[u].asks[k].zero() || part == r.tasks[u].shares[k] ? part : part + " = " + r.tasks[u].shares[k];
+}
+
 TableBlock task_table(const Sharing& s, const SharingSolution& r) {
   TableBlock t;
   t.columns.push_back({"user", false, false});
@@ -43,9 +49,7 @@ TableBlock task_table(const Sharing& s, const SharingSolution& r) {
   for (size_t u = 0; u < s.users.size(); u++) {
     if (r.tasks[u].shares.empty()) continue;
     std::vector<std::string> row{s.users[u].name};
-    for (size_t k = 0; k < s.resources.size(); k++)
-      row.push_back(shown(s.users[u].asks[k]) + "/" + shown(s.resources[k].installed) +
-                    (s.users[u].asks[k].zero() ? "" : " = " + r.tasks[u].shares[k]));
+    for (size_t k = 0; k < s.resources.size(); k++) row.push_back(part_text(s, r, u, k));
     row.push_back(s.resources[r.tasks[u].dominant].name);
     row.push_back(r.tasks[u].share);
     if (weighted(s)) row.push_back(s.users[u].weight.value_or(Fraction(1)).text());
@@ -124,6 +128,8 @@ Document forward(const Drf& solved) {
   d.title = "Dominant resource fairness on " + amounts(s, all);
   d.say("What one task asks, as a share of the cluster. The largest of its shares is the dominant one.", "steps 1, 2");
   d.add(task_table(s, r));
+  for (size_t u = 0; u < s.users.size(); u++)
+    if (r.tasks[u].shares.empty()) d.say(s.users[u].name + " takes no part: it has no task, or one asks more than the cluster has.");
   d.say(std::string("The next task goes to the user whose dominant share") + (weighted(s) ? ", divided by the weight," : "") +
             " is smallest; ties go to who is named first.",
         "steps 3 to 5");

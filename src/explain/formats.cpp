@@ -30,7 +30,9 @@ void fenced(const std::vector<std::string>& lines, std::string& out) {
 struct Markdown {
   int depth;
   std::string& out;
-  void operator()(const Paragraph& p) const { out += (p.label.empty() ? "" : "**" + md(p.label) + "** ") + md(p.text) + "\n\n"; }
+  void operator()(const Paragraph& p) const {
+    out += (p.label.empty() ? "" : "**" + md(p.label) + "**") + (p.label.empty() || p.text.empty() ? "" : " ") + md(p.text) + "\n\n";
+  }
   void operator()(const TableBlock& t) const {
     out += "|";
     for (const auto& c : t.columns) out += " " + md(c.head, true) + " |";

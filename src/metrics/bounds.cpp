@@ -13,7 +13,7 @@ class Bounds : public Family {
  public:
   void begin(const Header& h) override {
     workload_ = h.workload;
-    if (h.topology) gpus_ = h.topology->gpus();
+    if (h.topology) gpus_ = int64_t{h.topology->gpus()} * kMilli;
   }
   void see(std::span<const Record> records) override {
     for (const Record& r : records) {
@@ -39,11 +39,11 @@ class Bounds : public Family {
   }
 
  private:
-  Int128 area(JobId j) const { return Int128{workload_->shapes[workload_->jobs[j].shape].total_gpus} * workload_->truths[j].work; }
+  Int128 area(JobId j) const { return Int128{workload_->shapes[workload_->jobs[j].shape].total_milli()} * workload_->truths[j].work; }
 
   /// The later of: a job's submit and its work; a submit and the area of all that is submitted then or later, spread over all GPUs.
   double least_makespan() const {
-    Int128 later = 0, most = 0;  // GPU-ticks
+    Int128 later = 0, most = 0;  // milli-GPU-ticks
     for (size_t i = done_.size(); i-- > 0;) {
       const JobId j = done_[i];
       const Int128 from = workload_->jobs[j].submit - window_.begin;
@@ -62,7 +62,7 @@ class Bounds : public Family {
       bool operator<(const Left& o) const { return area != o.area ? area > o.area : job > o.job; }
     };
     std::priority_queue<Left> queue;
-    Int128 now = 0, sum = 0, works = 0;  // times in GPU-ticks: a tick is as many as there are GPUs
+    Int128 now = 0, sum = 0, works = 0;  // times in milli-GPU-ticks: a tick is as many as there are milli-GPUs
     const auto serve = [&](Int128 until) {
       while (!queue.empty() && now < until) {
         Left l = queue.top();

@@ -26,7 +26,7 @@ class Rho : public Family {
         active_.advance(r.at);
         const Duration there = r.time->total();
         const double n = there > 0 ? double(active_.now - at_submit_[r.job]) / double(there) : 1;
-        const double asks = double(workload_->shapes[workload_->jobs[r.job].shape].total_gpus);
+        const double asks = double(workload_->shapes[workload_->jobs[r.job].shape].total_milli()) / double(kMilli);
         const double slower = gpus_ > 0 ? std::max(1.0, asks * n / gpus_) : 1;
         const double alone = double(workload_->truths[r.job].work) * slower;
         if (alone > 0) values_.push_back(double(there) / alone);

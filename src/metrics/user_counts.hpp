@@ -31,7 +31,7 @@ class UserCounts {
     const bool waits = r.state == State::queued || r.state == State::claimed;
     if (waits != waits_[r.job]) {
       const int64_t sign = waits ? 1 : -1;
-      u.waiting += sign, u.wanted += sign * int64_t{workload_->shapes[workload_->jobs[r.job].shape].total_gpus} * kMilli;
+      u.waiting += sign, u.wanted += sign * workload_->shapes[workload_->jobs[r.job].shape].total_milli();
       waits_[r.job] = waits;
     }
   }

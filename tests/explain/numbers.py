@@ -42,6 +42,7 @@ def known(folder, muster):
                 found.add(f"{v:.6g}")
         elif isinstance(value, str):
             found.update(f"{float(n):.6g}" for n in re.findall(r"\d+(?:\.\d+)?", value))
+            found.update(f"{int(a) / int(b):.6g}" for a, b in re.findall(r"(\d+)/(\d+)", value))  # 16/5 is shown as 3.2
         elif isinstance(value, list):
             for v in value:
                 add(v)
