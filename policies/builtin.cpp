@@ -79,6 +79,7 @@ std::vector<PolicyInfo> table() {
   t.push_back(list_row("srtf", "shortest remaining run time first, preemptive",
                        {{"order", "srtf"}, {"blocked", "skip"}, {"preempt", "order"}, {"estimate", "exact"}},
                        {"place", "blocked", "estimate"}, true));
+  t.push_back(row("taskwise", "no gangs: tasks placed one by one hold what they have; shows the deadlock", make_taskwise, {}));
   t.push_back(list_row("themis", "worst finish-time fairness first, in leases",
                        {{"order", "ftf"}, {"blocked", "skip"}, {"preempt", "order"}, {"estimate", "exact"}},
                        {"place", "blocked", "estimate"}, true));

@@ -40,7 +40,7 @@ class HivedPolicy final : public Policy {
         queue_(in.workload.jobs.size(), hived_.forest.vcs().size()),
         group_(in.workload.jobs.size(), -1) {
     const Config& c = in.parameters;
-    static constexpr std::array<std::string_view, 9> kKnown = {"cells",   "vc",    "order",           "estimate",
+    static constexpr std::array<std::string_view, 9> kKnown = {"cells", "vc", "queues", "order",           "estimate",
                                                                "blocked", "grace", "lazy_preemption", "notes"};
     c.only(kKnown);
     const auto text = [&](std::string_view key, std::string_view fallback) { return c.find(key) ? c.find(key)->as_text() : fallback; };
@@ -64,7 +64,6 @@ class HivedPolicy final : public Policy {
   void schedule(const View& now, Plan& plan) override {
     hived_.forest.journal().forget();
     hived_.forest.journal().save(plan);
-    queue_.begin_pass();
     fresh_.clear();
     if (first_)
       for (NodeId n = 0; n < now.topology().nodes(); n++)
@@ -175,13 +174,17 @@ class HivedPolicy final : public Policy {
 
   void enter(const View& now, Plan& plan, JobId j) {
     const Shape& s = now.shape(j);
+    if (s.total_milli() > int64_t{s.total_gpus} * kMilli) {  // cells hold whole GPUs
+      plan.reject(j, Reason::policy);
+      return;
+    }
     if (s.total_gpus == 0) {
       cpu_waiting_.push_back(j);
       return;
     }
     const uint32_t door = by_tenant_ ? now.job(j).tenant : now.job(j).queue;
     const Door& d = doors_[door];
-    const int32_t priority = std::max(d.priority ? *d.priority : now.priority(j), kOpportunistic);
+    const int32_t priority = d.priority ? *d.priority : now.priority(j);
     bool fresh = false;
     const uint32_t c = queue_.class_for(door, d.vc, priority, now.job(j).shape, [&] {
       fresh = true;
@@ -195,11 +198,26 @@ class HivedPolicy final : public Policy {
       refusal_[c] = odd || !hived_.wrong(r).empty() ? Reason::policy : hived_.can_ever_fit(r) ? Reason::none : Reason::quota_size;
     }
     if (refusal_[c] != Reason::none) {
+      if (notes_) {
+        const std::string why = refusal(queue_[c].request, refusal_[c]);
+        plan.note("refused", {{"job", int64_t(j), {}}, {"why", 0, why}});
+      }
       plan.reject(j, refusal_[c]);
       return;
     }
     queue_.insert(j, c, order_->keyed() ? order_->key(now, *estimate_, j) : int64_t(j));
     fresh_.push_back(j);
+  }
+
+  /// Why a request is refused, in words.
+  std::string refusal(const HivedRequest& r, Reason reason) const {
+    if (const std::string wrong = hived_.wrong(r); !wrong.empty()) return wrong;
+    if (reason == Reason::policy) return "its tasks are to be spread, or together on one node in several sizes, which pods in cells are not";
+    std::string asks;
+    for (const HivedRequest::Member& m : r.members)
+      asks += (asks.empty() ? "" : " and ") + std::to_string(m.pods) + (m.pods == 1 ? " task of " : " tasks of ") + std::to_string(m.leaves) +
+              (m.leaves == 1 ? " GPU" : " GPUs");
+    return "asks for " + asks + ", each in one cell; " + (r.priority < 0 ? "the cluster" : hived_.forest.vcs()[size_t(r.vc)]) + " has " + hived_.largest(r);
   }
 
   // ---- what happened
@@ -311,7 +329,7 @@ class HivedPolicy final : public Policy {
       if (a.why == HivedWait::no_physical_mapping && hived_.forest.totals().bad == 0) plan.note("hived_violation", {{"job", int64_t(j), {}}});
       queue_.fail(c, a.why);
       plan.reason(j, reason(plan, cls));
-      if (stop_) queue_.block(cls.bucket);
+      if (stop_) queue_.block(cls.bucket, j);
       return;
     }
     const Pods& p = pods(now, j);
@@ -321,7 +339,7 @@ class HivedPolicy final : public Policy {
       if (!room(now, plan, j)) {  // of CPUs or memory, which HiveD knows nothing of
         queue_.fail(c, HivedWait::needs_non_suggested_node);
         plan.reason(j, Reason::cpu);
-        if (stop_) queue_.block(cls.bucket);
+        if (stop_) queue_.block(cls.bucket, j);
         return;
       }
       group = hived_.commit(cls.request, hived_.placement());
@@ -408,6 +426,7 @@ class HivedPolicy final : public Policy {
 
   bool room(const View& now, const Plan& plan, JobId j) const {
     const Shape& s = now.shape(j);
+    if (s.nodes == Nodes::whole) return true;  // rows that state only GPUs
     return std::all_of(out_.begin(), out_.end(),
                        [&](const Piece& p) { return p.tasks == 0 || plan.cluster().room(p.node, s.groups[p.group], p.tasks); });
   }

@@ -18,6 +18,7 @@ std::unique_ptr<Policy> make_hdrf(const PolicyInput& in);
 std::vector<Parameter> hdrf_parameters();
 std::unique_ptr<Policy> make_muri(const PolicyInput& in);
 std::unique_ptr<Policy> make_rounds(const PolicyInput& in);
+std::unique_ptr<Policy> make_taskwise(const PolicyInput& in);
 std::unique_ptr<Policy> make_split(const PolicyInput& in);
 std::vector<Parameter> hived_parameters();
 std::vector<Parameter> muri_parameters();

@@ -6,6 +6,7 @@
 #include "muster/fits.hpp"
 #include "muster/id_set.hpp"
 #include "muster/job.hpp"
+#include "muster/level_index.hpp"
 #include "muster/share.hpp"
 #include "muster/topology.hpp"
 
@@ -48,6 +49,8 @@ class NodeIndex {
   /// Lowest node with exactly `count` GPUs free now and room for `need` of every other kind; nodes below `from` left out. kNone: none.
   /// need[kGpu], if not 0, is a time slice that one of its GPUs must hold.
   NodeId first_with_room(unsigned count, const Resources& need, NodeId from = 0) const;
+  /// The same nodes and GPUs by level.
+  const LevelIndex& levels() const;
 
  private:
   friend class Cluster;
@@ -70,6 +73,7 @@ class NodeIndex {
   std::vector<int64_t> slices_of_;  // by node; empty until there is such a GPU
   NodeId begin_, end_;
   mutable std::vector<std::vector<Line>> room_;  // built when first asked
+  mutable std::unique_ptr<LevelIndex> levels_;   // likewise
 };
 
 /// Wanted holdings, what still drains, what is bad. Policies read it through Plan::cluster(); only the plan and the engine edit it.
@@ -112,6 +116,11 @@ class Cluster {
   int64_t free_gpus() const { return free_gpus_; }            ///< sum of free() over all nodes
   int64_t free_now_gpus() const { return free_gpus_ - free_draining_; }
   int64_t installed() const { return installed_; }            ///< GPUs of nodes that are not removed
+  /// The job of that number of anti-affinity (Shape::apart) that is to hold something on node `n`, or kNone.
+  JobId tagged(uint32_t apart, NodeId n) const {
+    if (apart >= tags_.size() || tags_[apart].empty() || !tags_[apart][n].pieces) return kNone;
+    return tags_[apart][n].job;
+  }
   JobId holder(GpuId g) const { return holder_[g]; }          ///< of the whole GPU, or kNone
   const SharedGpu* shared(GpuId g) const { return slot_.empty() || slot_[g] == kNone ? nullptr : &shares_[slot_[g]]; }
   /// What node `n` has left of kind `k` besides GPUs: what nobody is to hold, less what drains. No limit: a very large number.
@@ -185,6 +194,11 @@ class Cluster {
   std::vector<Others> others_;  // empty when no node limits anything but GPUs
   std::vector<uint32_t> slot_;
   std::vector<SharedGpu> shares_;
+  struct Tag {
+    JobId job = kNone;
+    uint32_t pieces = 0;
+  };
+  std::vector<std::vector<Tag>> tags_;  // by Shape::apart, then node; empty until it is used
   std::vector<uint64_t> sliced_;  // by word, as words_; empty until a GPU is cut into time slices
   int64_t free_gpus_, free_draining_ = 0, installed_;
   mutable std::vector<uint8_t> stale_;

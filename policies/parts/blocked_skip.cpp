@@ -5,6 +5,20 @@
 namespace muster {
 
 namespace {
+/// Whether what is short is short for all shapes that want the same GPUs in the same way.
+bool of_group(Reason r) {
+  switch (r) {
+    case Reason::no_gpus:
+    case Reason::fragmented:
+    case Reason::type:
+    case Reason::driver:
+    case Reason::label:
+    case Reason::level:
+    case Reason::apart: return true;
+    default: return false;
+  }
+}
+
 /// Who does not fit is passed over. A pass looks once at what each shape asks for, not at each job.
 class SkipList final : public List<SkipList> {
  public:
@@ -16,7 +30,7 @@ class SkipList final : public List<SkipList> {
     if (grew)
       queue_.forget_failures([&](ShapeId s, Reason why, bool group) {
         if (!known_) return true;
-        const Placer::Relax relax{0, group ? Placer::kAllKinds : uint8_t(0)};
+        const Placer::Relax relax{0, group ? Placer::kAllKinds : uint8_t(0), false, false};
         if (parts_.placer->may_fit(now, plan, s, gave_back_, relax)) return true;
         const Shape& shape = now.shape_of(s);  // whether there is another reason now
         return why == Reason::no_gpus && plan.index().free_now_gpus() >= int64_t{shape.total_gpus} && plan.index().free_now_milli() >= shape.total_milli();
@@ -31,7 +45,7 @@ class SkipList final : public List<SkipList> {
         continue;
       }
       const Reason r = nowhere ? before : parts_.placer->why(now, plan, j);
-      queue_.fail(now, j, r, r == Reason::no_gpus || r == Reason::fragmented || r == Reason::type);
+      queue_.fail(now, j, r, of_group(r));
       plan.reason(j, r);
     }
     for (const JobId j : fresh_)

@@ -6,7 +6,6 @@ namespace muster {
 
 namespace {
 constexpr PartInfo kChoices[] = {
-    {"by-place", "closest with consolidate and the topology placers, lowest with the others"},
     {"lowest", "lowest numbers"},
     {"closest", "the lowest domain that holds them, the fullest such; else the fewest domains"},
     {"spread", "one after the other from the domain with the most free"},

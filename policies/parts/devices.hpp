@@ -11,7 +11,10 @@ enum class Devices : uint8_t {
   spread,   ///< one after the other from the domain that has the most free
 };
 
-/// Names of the choices; the first is the default.
+/// The parameter of placers that says it.
+inline constexpr PartParameter kDevicesParameter{
+    "devices", "", "which GPUs inside a node: lowest, closest or spread; without it closest where the placer looks below nodes, else lowest"};
+/// Names of the choices.
 std::span<const PartInfo> device_choices();
 Devices devices_called(std::string_view name);
 
@@ -20,6 +23,7 @@ class DevicePicker {
  public:
   DevicePicker(const Topology& t, Devices how) : topology_(t), how_(how) {}
   Devices how() const { return how_; }
+  void set(Devices how) { how_ = how; }
   void pick(NodeId n, std::span<uint64_t> free, uint32_t k, std::span<uint64_t> chosen) const;
   /// The same inside the domain `d` of `level`, at or below the node.
   void pick_inside(size_t level, uint32_t d, std::span<uint64_t> free, uint32_t k, std::span<uint64_t> chosen) const;

@@ -223,4 +223,28 @@ bool Hived::can_ever_fit(const HivedRequest& r) const {
   return false;
 }
 
+std::string Hived::largest(const HivedRequest& r) const {
+  std::vector<std::pair<int32_t, int64_t>> sizes;  // leaves, how many
+  const auto add = [&](const NodeView& view) {
+    for (const auto& [leaves, n] : view.sizes()) {
+      const auto it = std::find_if(sizes.begin(), sizes.end(), [&, l = leaves](const auto& s) { return s.first == l; });
+      if (it == sizes.end()) sizes.emplace_back(leaves, n);
+      else it->second += n;
+    }
+  };
+  for (size_t c = 0; c < forest.chains().size(); c++) {
+    if (!r.leaf_type.empty() && forest.chains()[c].leaf_type() != r.leaf_type) continue;
+    const int32_t tree = r.priority < 0 ? -1 : !r.pinned.empty() ? -1 : forest.tree_of(r.vc, int32_t(c));
+    if (r.priority < 0) add(*chain_view_[c]);
+    else if (tree >= 0) add(*tree_view_[size_t(tree)]);
+  }
+  if (!r.pinned.empty()) add(*tree_view_[size_t(forest.pinned_tree(r.vc, r.pinned))]);
+  std::sort(sizes.rbegin(), sizes.rend());
+  std::string s;
+  for (const auto& [leaves, n] : sizes)
+    s += (s.empty() ? "" : " and ") + std::to_string(n) + (s.empty() ? n == 1 ? " cell of " : " cells of " : " of ") + std::to_string(leaves) +
+         (s.empty() ? leaves == 1 ? " GPU" : " GPUs" : "");
+  return s.empty() ? "none" : s;
+}
+
 }  // namespace muster

@@ -40,6 +40,8 @@ class Hived {
   /// False: the VC's own cells (for opportunistic work the cluster's) would not hold it if all were free and healthy. Tasks are counted
   /// into nodes by size, and each size is asked alone; so a few mixtures that never fit pass.
   bool can_ever_fit(const HivedRequest& r) const;
+  /// "2 cells of 4 GPUs and 3 of 1": the nodes and smaller roots that such a request may use.
+  std::string largest(const HivedRequest& r) const;
 
   struct Answer {
     HivedWait why = HivedWait::none;  ///< not none: it waits

@@ -16,7 +16,11 @@ void HivedQueue::insert(JobId j, uint32_t c, int64_t key) {
 void HivedQueue::erase(JobId j) {
   if (!contains(j)) return;
   key_[j] = WinnerTree::kOut;
-  classes_[class_of_[j]].waiting--;
+  Class& c = classes_[class_of_[j]];
+  c.waiting--;
+  if (buckets_[c.bucket].blocked != j) return;
+  buckets_[c.bucket].blocked = kNone;
+  touch(c.bucket);
 }
 
 JobId HivedQueue::head(Class& c) {
@@ -31,6 +35,7 @@ JobId HivedQueue::head(Class& c) {
 
 void HivedQueue::freed(size_t bucket) {
   touch(bucket);
+  buckets_[bucket].blocked = kNone;
   for (const uint32_t c : buckets_[bucket].classes) classes_[c].failed = false;
 }
 
@@ -42,6 +47,7 @@ void HivedQueue::fail(uint32_t c, HivedWait why) {
 void HivedQueue::freed_cells() {
   for (const uint32_t c : unlucky_) {
     classes_[c].failed = false;
+    buckets_[classes_[c].bucket].blocked = kNone;
     touch(classes_[c].bucket);
   }
   unlucky_.clear();
@@ -49,8 +55,8 @@ void HivedQueue::freed_cells() {
 
 void HivedQueue::offer(uint32_t c) {
   Class& cls = classes_[c];
-  if (cls.failed || cls.waiting == 0 || buckets_[cls.bucket].blocked == pass_) return;
-  if (const JobId j = head(cls); j != kNone) {
+  if (cls.failed || cls.waiting == 0) return;
+  if (const JobId j = head(cls); j != kNone && !behind(buckets_[cls.bucket], key_[j], j)) {
     heads_.push_back({key_[j], j, c});
     std::push_heap(heads_.begin(), heads_.end());
   }
@@ -70,7 +76,7 @@ JobId HivedQueue::next(uint32_t& c) {
     const Head h = heads_.back();
     heads_.pop_back();
     // What was offered twice, or is no longer what it was, is passed over.
-    if (key_[h.job] != h.key || classes_[h.cls].failed || buckets_[classes_[h.cls].bucket].blocked == pass_) continue;
+    if (key_[h.job] != h.key || classes_[h.cls].failed || behind(buckets_[classes_[h.cls].bucket], h.key, h.job)) continue;
     c = last_ = h.cls;
     return h.job;
   }

@@ -56,14 +56,13 @@ class HivedQueue {
   JobId next(uint32_t& c);
   /// The class was refused.
   void fail(uint32_t c, HivedWait why);
-  /// Nobody behind a refused job of this bucket is tried any more in this pass.
-  void block(size_t bucket) { buckets_[bucket].blocked = pass_; }
-  void begin_pass() { pass_++; }
+  /// Nobody of this bucket behind job `j`, which was refused, is tried until something is freed for the bucket or `j` is gone.
+  void block(size_t bucket, JobId j) { buckets_[bucket].blocked = j; }
 
  private:
   struct Bucket {
     std::vector<uint32_t> classes;
-    uint64_t blocked = 0;
+    JobId blocked = kNone;
     bool dirty = false;
   };
   struct Head {
@@ -73,6 +72,9 @@ class HivedQueue {
     bool operator<(const Head& o) const { return key != o.key ? key > o.key : job > o.job; }
   };
   JobId head(Class& c);
+  bool behind(const Bucket& b, int64_t key, JobId j) const {
+    return b.blocked != kNone && (key != key_[b.blocked] ? key > key_[b.blocked] : j > b.blocked);
+  }
   void offer(uint32_t c);
   void touch(size_t bucket) {
     if (!buckets_[bucket].dirty) buckets_[bucket].dirty = true, dirty_.push_back(bucket);
@@ -87,7 +89,6 @@ class HivedQueue {
   std::vector<uint32_t> unlucky_;  // failed for want of healthy or physical cells
   std::vector<Head> heads_;
   uint32_t last_ = kNone;  // class of the job last handed out
-  uint64_t pass_ = 0;
 };
 
 }  // namespace muster

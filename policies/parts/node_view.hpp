@@ -36,6 +36,14 @@ class NodeView {
     return n;
   }
 
+  /// Its nodes by number of leaves.
+  std::vector<std::pair<int32_t, int64_t>> sizes() const {
+    std::vector<std::pair<int32_t, int64_t>> all;
+    for (const int32_t leaves : kind_leaves_) all.emplace_back(leaves, 0);
+    for (const Node& n : nodes_) all[size_t(n.kind)].second++;
+    return all;
+  }
+
   enum class Found : uint8_t { yes, nothing, bad, not_suggested };
   /// Cells for tasks of `sizes` leaves (ascending) by first fit along the order, leaves below priority `q` counted as free; never back
   /// to an earlier one. `suggested[node]` empty: all are.

@@ -1,4 +1,5 @@
 // Weighted factors, as Slurm's priority/multifactor.
+#include "muster/random.hpp"
 #include "parts/order_steps.hpp"
 #include "parts/usage.hpp"
 
@@ -34,10 +35,10 @@ class Multifactor final : public Order {
     if (now.now() < due_) return;
     due_ = now.now() < kNever - period_ ? (now.now() / period_ + 1) * period_ : kNever;
     for (JobId j = plan.placed().first(); j != kNone; j = plan.placed().next(j + 1)) usage_.charge(now, j);
-    double all = 0;
+    Int128 all = 0;
     for (TenantId t = 0; t < shares_.size(); t++) all += usage_.of(t, now.now());
     for (TenantId t = 0; t < shares_.size(); t++) {
-      const double u = all > 0 ? usage_.of(t, now.now()) / all * double(shares_.size()) : 0;
+      const double u = all > 0 ? double(usage_.of(t, now.now())) / double(all) * double(shares_.size()) : 0;
       shares_[t] = portable_exp(-std::min(u * 0.693147180559945309417, 600.0));
     }
     busy_ = false;

@@ -14,5 +14,8 @@ std::unique_ptr<Placer> make_best_fit(const PolicyInput& in);
 std::unique_ptr<Placer> make_dot_product(const PolicyInput& in);
 std::unique_ptr<Placer> make_gpu_packing(const PolicyInput& in);
 std::unique_ptr<Placer> make_gpu_clustering(const PolicyInput& in);
+std::unique_ptr<Placer> make_consolidate(const PolicyInput& in);
+std::unique_ptr<Placer> make_topology_required(const PolicyInput& in);
+std::unique_ptr<Placer> make_topology_preferred(const PolicyInput& in);
 
 }  // namespace muster

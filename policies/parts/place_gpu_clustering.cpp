@@ -30,7 +30,8 @@ class GpuClustering final : public ScoringPlacer {
     uint64_t tags = 0;
     const GpuId first = topology().first_gpu(n), end = first + topology().gpus_of(n);
     for (GpuId g = first; g < end; g++) {
-      if (const JobId j = cluster().holder(g); j != kNone) tags |= tag(size_of(now().shape(j)));
+      // On a cluster as it will be a GPU may be held for somebody who is no job.
+      if (const JobId j = cluster().holder(g); j < now().jobs()) tags |= tag(size_of(now().shape(j)));
       if (const SharedGpu* x = cluster().shared(g); x && !x->jobs.empty()) tags |= tag(0);
     }
     return tags;

@@ -7,6 +7,7 @@
 namespace muster {
 
 inline constexpr PartParameter kScoringParameters[] = {
+    kDevicesParameter,
     {"tie", "index", "which of equal nodes: index, the lowest; permutation, the first in a random order of all that the seed draws once"}};
 
 /// Each task goes to the node with the highest score among those that hold it; of equal ones to the lowest index, or with tie `permutation` to

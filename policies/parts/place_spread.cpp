@@ -19,6 +19,7 @@ class Spread final : public Placer {
   }
   uint64_t rank(Spot s) const override { return uint64_t(~s.count) << 32 | s.node; }
   bool stays() const override { return false; }
+  bool emptiest_domain_first() const override { return true; }
 };
 }  // namespace
 

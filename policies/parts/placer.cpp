@@ -1,7 +1,6 @@
 #include "parts/placer.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <tuple>
 
 namespace muster {
@@ -16,7 +15,8 @@ uint64_t lowest_bits(uint64_t m, unsigned k) {
 }
 }  // namespace
 
-Placer::Placer(const Topology& t) : nodes_(t.nodes()), most_gpus_(t.most_gpus()), topology_(t), stamp_(t.nodes()), slot_(t.nodes()) {
+Placer::Placer(const Topology& t)
+    : nodes_(t.nodes()), most_gpus_(t.most_gpus()), topology_(t), devices_(t, Devices::lowest), stamp_(t.nodes()), slot_(t.nodes()) {
   for (NodeId n = 0; n < nodes_; n++)
     if (n == 0 || t.kind_id(n) != t.kind_id(n - 1)) runs_.push_back(n);
 }
@@ -58,6 +58,9 @@ const Placer::Ask& Placer::ask(const View& now, ShapeId id) {
     a.typed |= !w.typed.empty();
   }
   if (s.nodes == Nodes::whole) a.all.gpus = a.least.gpus = s.total_gpus;
+  if (!s.required_level.empty()) a.required = uint32_t(topology_.find_level(s.required_level));
+  if (const size_t l = topology_.find_level(s.preferred_level); l < topology_.levels().size()) a.preferred = uint32_t(l);
+  a.required = required_level(a.required, a.least.gpus), a.preferred = preferred_level(a.preferred);
   a.gpus = a.all.gpus, a.least_gpus = a.least.gpus;
   a.least_milli = int64_t{a.least_gpus} * kMilli;
   for (const TaskGroup& g : s.groups) a.least_milli += int64_t{g.gpu_milli()} * g.min_tasks;
@@ -75,27 +78,33 @@ Pieces Placer::find(const View& now, const Cluster& cluster, const NodeIndex& in
   index_ = &index;
   if (index_->free_now_gpus() < int64_t(a.least_gpus)) return {};
   const Shape& s = now.shape_of(id);
-  if (index_->free_now_gpus() >= int64_t(a.gpus) && place(now, j, s, a, true, relax)) return out_;
-  if (!s.fixed && place(now, j, s, a, false, relax)) return out_;
+  if (index_->free_now_gpus() >= int64_t(a.gpus) && place({now, j, s, a, true, relax})) return out_;
+  if (!s.fixed && place({now, j, s, a, false, relax})) return out_;
   return {};
 }
 
 Reason Placer::why(const View& now, const Plan& plan, JobId j) {
   const Ask& a = ask(now, now.job(j).shape);
   if (plan.index().free_now_gpus() < int64_t(a.least_gpus) || plan.index().free_now_milli() < a.least_milli) return Reason::no_gpus;
-  if (!a.limited && !a.typed) return Reason::fragmented;
-  if (find(now, plan, j, {kAllWishes, kAllKinds}).empty()) return Reason::fragmented;
+  const Shape& s = now.shape(j);
+  const bool wishes = a.limited || a.typed || s.apart || a.required != kNone;
+  if (!wishes && s.groups.size() == 1) return Reason::fragmented;
+  limit_ = false;
+  if (find(now, plan, j, {kAllWishes, kAllKinds, true, true}).empty()) return limit_ ? Reason::search_limit : Reason::fragmented;
+  if (a.required != kNone && find(now, plan, j, {kAllWishes, kAllKinds, false, true}).empty()) return Reason::level;
+  if (s.apart && find(now, plan, j, {kAllWishes, kAllKinds, true, false}).empty()) return Reason::apart;
   if (a.typed)
     for (const auto& [left_out, reason] : {std::pair{kWishDriver | kWishLabel, Reason::type}, {+kWishLabel, Reason::driver}, {0, Reason::label}})
-      if (find(now, plan, j, {uint8_t(left_out), kAllKinds}).empty()) return reason;
-  Reason first = Reason::type;  // when no kind alone prevents it: the first one asked for
+      if (find(now, plan, j, {uint8_t(left_out), kAllKinds, true, true}).empty()) return reason;
+  // When nothing alone prevents it: the first amount asked for, else the first wish.
+  Reason first = a.required != kNone ? Reason::level : s.apart ? Reason::apart : Reason::type;
   for (size_t k = kMaxKinds - 1; k > 0; k--) {
     if (!a.all.need[k]) continue;
     const Reason r = k == kCpu ? Reason::cpu : k == kMem ? Reason::memory : Reason::resource;
     first = r;
   }
   for (size_t k = 1; k < kMaxKinds; k++)
-    if (a.all.need[k] && find(now, plan, j, {kAllWishes, uint8_t(kAllKinds & ~(1u << k))}).empty())
+    if (a.all.need[k] && find(now, plan, j, {kAllWishes, uint8_t(kAllKinds & ~(1u << k)), true, true}).empty())
       return k == kCpu ? Reason::cpu : k == kMem ? Reason::memory : Reason::resource;
   return first;
 }
@@ -131,14 +140,16 @@ NodeId Placer::next_suited(NodeId n, const Want& w) const {
 }
 
 NodeId Placer::next(const Want& w, uint32_t count, NodeId from) const {
-  while (from < nodes_) {
+  from = std::max(from, lo_);
+  while (from < hi_) {
     const NodeId n = w.amounts ? index_->first_with_room(count, w.need, from) : index_->with(count).next(from);
-    if (n == kNone) return kNone;
+    if (n >= hi_) return kNone;
     if (!w.typed.empty() && !suits(n, w)) {
       from = next_suited(n, w);
       continue;
     }
-    if (stamp_[n] != call_ && !(count == 0 && broken(n)) && (w.shares.empty() || packs(n, w, most_))) return n;
+    if (stamp_[n] != call_ && !(count == 0 && broken(n)) && !(apart_ && cluster_->tagged(apart_, n) != kNone) && (w.shares.empty() || packs(n, w, most_)))
+      return n;
     from = n + 1;
   }
   return kNone;
@@ -160,7 +171,7 @@ bool Placer::broken(NodeId n) const {
 
 /// Whether a node that the job does not use yet holds `w`.
 bool Placer::holds(NodeId n, const Want& w) const {
-  if (!cluster_->usable(n)) return false;
+  if (!cluster_->usable(n) || (apart_ && cluster_->tagged(apart_, n) != kNone)) return false;
   const unsigned free = cluster_->free_now_count(n);
   if (free < w.gpus || (w.need[kGpu] && !free && cluster_->longest_slice(n) < w.need[kGpu])) return false;
   for (size_t k = 1; w.amounts && k < kMaxKinds; k++)
@@ -283,31 +294,34 @@ Placer::Want Placer::relaxed(const Want& w, Relax r) const {
   return x;
 }
 
-bool Placer::place(const View& now, JobId j, const Shape& s, const Ask& a, bool most, Relax relax) {
-  const bool strict = !relax.wishes && !relax.kinds;
+/// On nodes lo_ to hi_; `one_node`: all tasks on one of them, whatever the job allows.
+bool Placer::place_within(const Request& t, bool one_node) {
+  const Ask& a = t.ask;
+  const Shape& s = t.shape;
+  const bool strict = t.relax.none();
   call_++;
   used_.clear();
   slices_.clear();
-  most_ = most;
+  most_ = t.most;
   chosen_.clear();
   out_.clear();
-  if (strict && chooses() && s.nodes != Nodes::whole) {
-    if (!choose(now, j, now.job(j).shape, s, a, most)) return false;
+  if (strict && chooses() && s.nodes != Nodes::whole && !one_node && !restricted()) {
+    if (!choose(t.now, t.job, t.now.job(t.job).shape, s, a, t.most)) return search(t);
     emit();
     return true;
   }
-  draw(now, j, 0);
+  draw(t.now, t.job, 0);
   if (a.simple && (!a.limited || strict)) {  // the common case: one task on one node
     const Want* w = &a.groups[0];
     Want other;
-    if (!strict) w = &(other = relaxed(*w, relax));
+    if (!strict) w = &(other = relaxed(*w, t.relax));
     const Spot at = seek(*w, begin(*w));
     if (at.node == kNone) return false;
     if (const auto milli = uint32_t(w->need[kGpu])) {
       out_.push_back(Piece::part(Share::slice, at.node, best_gpu(at.node, milli), 0, milli, 0));
       return true;
     }
-    if (cluster_->words(at.node) == 1) {
+    if (cluster_->words(at.node) == 1 && devices_.how() == Devices::lowest) {
       out_.push_back(Piece::whole(at.node, 1, lowest_bits(cluster_->free_now(at.node), w->gpus)));
       return true;
     }
@@ -316,20 +330,26 @@ bool Placer::place(const View& now, JobId j, const Shape& s, const Ask& a, bool 
     return true;
   }
   if (s.nodes == Nodes::whole) {
-    const Want w = relaxed(a.groups[0], relax);
+    const Want w = relaxed(a.groups[0], t.relax);
     if (!place_whole(s, w)) return false;
-  } else if (s.nodes == Nodes::one) {
-    const Want w = relaxed(most ? a.all : a.least, relax);
+  } else if (s.nodes == Nodes::one || one_node) {
+    const Want w = relaxed(t.sum(), t.relax);
     const Spot at = w.nothing ? lowest(w, 0) : seek(w, begin(w));
-    if (at.node == kNone) return false;
-    if (!put_all(at.node, s, most, w.need[kGpu] != 0)) return false;
+    return at.node != kNone && place_one(t, at.node);
   } else {
     for (uint32_t i = 0; i < s.groups.size(); i++) {
       const TaskGroup& g = s.groups[i];
-      const Want w = relaxed(a.groups[i], relax);
-      if (!place_group(now, j, g, i, w, most ? g.max_tasks : g.min_tasks, s.nodes == Nodes::each)) return false;
+      const Want w = relaxed(a.groups[i], t.relax);
+      if (!place_group(t.now, t.job, g, i, w, t.most ? g.max_tasks : g.min_tasks, s.nodes == Nodes::each)) return search(t);
     }
   }
+  emit();
+  return true;
+}
+
+/// All tasks on node `n`, which holds them.
+bool Placer::place_one(const Request& t, NodeId n) {
+  if (!put_all(n, t.shape, t.most, t.sum().need[kGpu] != 0)) return false;
   emit();
   return true;
 }
@@ -419,7 +439,8 @@ bool Placer::place_group(const View& now, JobId j, const TaskGroup& g, uint32_t 
 bool Placer::place_whole(const Shape& s, const Want& w) {
   uint32_t left = s.total_gpus;
   if (index_->whole_gpus() < int64_t(left)) return false;
-  for (NodeId n = index_->whole().first(); left && n != kNone; n = index_->whole().next(n + 1)) {
+  for (NodeId n = index_->whole().next(lo_); left && n < hi_; n = index_->whole().next(n + 1)) {
+    if (apart_ && cluster_->tagged(apart_, n) != kNone) continue;
     if (!w.typed.empty() && !suits(n, w)) {
       if ((n = next_suited(n, w)) == kNone) break;
       n--;
@@ -435,7 +456,7 @@ bool Placer::place_whole(const Shape& s, const Want& w) {
   return left == 0;
 }
 
-/// Turns chosen_ into pieces in tree order, with the lowest-numbered free GPUs of each node.
+/// Turns chosen_ into pieces in tree order; which free GPUs of a node is said by devices_.
 void Placer::emit() {
   if (chosen_.size() > 1) {
     std::sort(chosen_.begin(), chosen_.end(),
@@ -463,16 +484,17 @@ void Placer::emit() {
       out_.push_back(Piece::part(Share::slice, node, c.gpu, 0, c.milli, 0, group));
       continue;
     }
-    unsigned gpus = c.gpus, tasks = c.tasks;
-    for (unsigned w = 0; gpus && w < mask_.size(); w++) {
-      const uint64_t m = lowest_bits(mask_[w], gpus);
-      if (!m) continue;
-      mask_[w] &= ~m;
-      gpus -= unsigned(std::popcount(m));
-      out_.push_back(Piece::whole(node, uint16_t(tasks), m, uint8_t(w), group));
-      tasks = 0;
+    unsigned tasks = c.tasks;
+    if (c.gpus) {
+      picked_.resize(mask_.size());
+      if (inside_ != kNone) devices_.pick_inside(inside_level_, inside_, mask_, c.gpus, picked_);
+      else devices_.pick(node, mask_, c.gpus, picked_);
+      for (unsigned w = 0; w < mask_.size(); w++) {
+        if (!picked_[w]) continue;
+        out_.push_back(Piece::whole(node, uint16_t(tasks), picked_[w], uint8_t(w), group));
+        tasks = 0;
+      }
     }
-    assert(gpus == 0);
     if (tasks) out_.push_back(Piece::whole(node, uint16_t(tasks), 0, 0, group));
   }
 }

@@ -2,16 +2,22 @@
 #pragma once
 #include <memory>
 
-#include "parts/part.hpp"
+#include "parts/devices.hpp"
 
 namespace muster {
 
 /// Finds devices that are free at once for all tasks of a job. The rules, whatever the placer's order of nodes:
-/// - GPUs, CPUs, memory, named resources, GPU type and GPU memory are all respected; on a node the lowest-numbered free GPUs are taken.
+/// - GPUs, CPUs, memory, named resources, wishes for a kind of node and anti-affinity are all respected. Which of a node's free GPUs are
+///   taken is said by the slot `devices`.
+/// - A required level: all tasks in one domain of it. A preferred level: that level is tried first, then each above it, then no level. Domains
+///   are tried by their free GPUs, fewest first (spread: most first), then lowest index. Below the node: the domain with the fewest free GPUs
+///   that hold the job, then the node with the fewest, then the lowest.
 /// - A share of a GPU goes to the GPU of its node that has the least left of those that hold it, a free one last; then lowest number.
 /// - Nodes::one: all tasks on the first node in order that holds them. Nodes::any: group by group, task by task, each on the node that is
 ///   then first in order. Nodes::each: the same, but no node is used twice. Nodes::whole: wholly free nodes, lowest index first whatever
 ///   the placer, the last one filled in part.
+/// - Unequal tasks that do not fit in that order are searched for, larger ones first: exactly up to 8 sizes or 32 tasks (and 300,000
+///   steps), else for 100,000 steps. A job that waits only because that did not decide it has the reason search_limit.
 /// - A job that can shrink gets its maximum, or if that does not fit its minimum.
 /// - Tasks that want nothing at all go to the lowest node that takes work.
 /// Cost follows the nodes used and the number of different free counts, never the number of nodes.
@@ -26,6 +32,9 @@ class Placer {
   struct Relax {
     uint8_t wishes = 0;  ///< for a kind of node: WishBits
     uint8_t kinds = 0;   ///< bit k: amounts of kind k
+    bool level = false;  ///< the required level
+    bool apart = false;  ///< anti-affinity
+    bool none() const { return !wishes && !kinds && !level && !apart; }
   };
   static constexpr uint8_t kAllKinds = 0xff;
 
@@ -34,11 +43,14 @@ class Placer {
   Pieces find(const View& now, const Plan& plan, JobId j, Relax relax) { return find(now, plan.cluster(), plan.index(), j, relax); }
   /// The same on a cluster of the policy's own: as it will be, or as it might be.
   Pieces find(const View& now, const Cluster& cluster, const NodeIndex& index, JobId j, Relax relax);
-  /// Why find() had nothing: no_gpus, fragmented, or the first of type, driver, label, cpu, memory, other resources that alone prevents it.
+  /// Why find() had nothing: no_gpus, fragmented, or the first of level, anti-affinity, type, driver, label, cpu, memory, other resources
+  /// that alone prevents it.
   Reason why(const View& now, const Plan& plan, JobId j);
   /// False when jobs of shape `s`, which fitted nowhere before some nodes gave devices back, fit nowhere now either: only those nodes
   /// are looked at. True when that cannot be told.
   bool may_fit(const View& now, const Plan& plan, ShapeId s, std::span<const NodeId> gave_back, Relax relax);
+  /// Which GPUs inside a node, instead of the placer's own choice.
+  void set_devices(Devices how) { devices_.set(how); }
 
  protected:
   /// A node and how many of its GPUs are free. kNone: no node.
@@ -66,9 +78,15 @@ class Placer {
   virtual uint64_t rank(Spot s) const = 0;
   /// Whether the first node in order stays first while it fills up.
   virtual bool stays() const { return true; }
+  /// The levels that a job is held to and tries first, from those it wishes for; kNone: none.
+  virtual uint32_t required_level(uint32_t wish, uint32_t /*gpus*/) const { return wish; }
+  virtual uint32_t preferred_level(uint32_t wish) const { return wish; }
+  /// Whether, of several domains that could hold a job, the one with the most free GPUs comes first.
+  virtual bool emptiest_domain_first() const { return false; }
   /// Called before a job is placed (task 0) and before each further task; true: the order is another one now.
   virtual bool draw(const View&, JobId, unsigned /*task*/) { return false; }
 
+  const Topology& topology() const { return topology_; }
   const Cluster& cluster() const { return *cluster_; }
   const NodeIndex& index() const { return *index_; }
   uint32_t nodes() const { return nodes_; }
@@ -82,6 +100,7 @@ class Placer {
   struct Ask {
     bool built = false, simple = false;  // simple: one group, one task, one node, GPUs only
     bool limited = false, typed = false;
+    uint32_t required = kNone, preferred = kNone;  // levels; required may be one that the topology does not have
     std::vector<TaskGroup> kinds;  // the groups' wishes for a kind of node, and nothing else of them
     uint32_t gpus = 0, least_gpus = 0;
     int64_t least_milli = 0;
@@ -131,7 +150,23 @@ class Placer {
     bool operator<(const Waiting& o) const { return rank > o.rank; }
   };
   const Ask& ask(const View& now, ShapeId s);
-  bool place(const View& now, JobId j, const Shape& s, const Ask& a, bool most, Relax relax);
+  /// What is to be placed.
+  struct Request {
+    const View& now;
+    JobId job;
+    const Shape& shape;
+    const Ask& ask;
+    bool most;  // with its maximum of tasks
+    Relax relax;
+    const Want& sum() const { return most ? ask.all : ask.least; }
+  };
+  bool place(const Request& t);
+  bool place_at(const Request& t, size_t level);
+  bool place_below(const Request& t, size_t level);
+  bool place_within(const Request& t, bool one_node);
+  bool place_one(const Request& t, NodeId n);
+  bool search(const Request& t);
+  bool restricted() const { return lo_ != index_->begin() || hi_ != index_->end(); }
   bool place_whole(const Shape& s, const Want& w);
   Want relaxed(const Want& w, Relax r) const;
   NodeId next_suited(NodeId n, const Want& w) const;
@@ -147,6 +182,14 @@ class Placer {
 
   uint32_t nodes_, most_gpus_;
   const Topology& topology_;
+  DevicePicker devices_;
+  NodeId lo_ = 0, hi_ = 0;        // nodes that may be used
+  size_t inside_level_ = 0;       // GPUs are taken inside this domain alone, unless it is kNone
+  uint32_t inside_ = kNone;
+  uint32_t apart_ = 0;            // anti-affinity of the job at hand
+  bool limit_ = false;            // a search for unequal tasks came to its limit
+  std::vector<std::pair<int64_t, uint32_t>> domains_;
+  std::vector<uint64_t> picked_;
   const Cluster* cluster_ = nullptr;
   const NodeIndex* index_ = nullptr;
   std::vector<NodeId> runs_;     // first nodes of runs of one kind

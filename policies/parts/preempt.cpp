@@ -95,10 +95,11 @@ template <class Queue> class Preempting final : public List<Preempting<Queue>> {
     if constexpr (kStop) return JobQueue(o.keyed(), jobs);
     else return ShapeGroups(jobs);
   }
-  void place(const View& now, const Plan& plan, JobId j) {
+  /// Whether its key moves.
+  bool place(const View& now, const Plan& plan, JobId j) {
     const Line l = this->parts_.order->placed(now, *this->parts_.estimate, j);
     holders_.insert(now.now(), j, l, plan.at(j));
-    if (l.slope && now.state(j) != State::running) started_.push_back(j);
+    return l.slope != 0;
   }
 
   /// Starts `j`, at the cost of later jobs if need be.
@@ -120,7 +121,7 @@ template <class Queue> class Preempting final : public List<Preempting<Queue>> {
     }
     plan.start(j, at);
     erase(now, j);
-    place(now, plan, j);
+    if (place(now, plan, j)) started_.push_back(j);
     if (victims_.empty()) return true;
     for (const JobId v : victims_) {
       holders_.erase(v);

@@ -1,6 +1,7 @@
 #include "cli/inputs.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "cli/commands.hpp"
 #include "files/digest.hpp"
@@ -63,6 +64,15 @@ ChosenPolicy chosen(const PolicyInfo& info, const Config& given) {
     p.given.set(name, value);
   }
   return p;
+}
+
+/// The policy that an object names, and the parameters that it gives.
+std::pair<const PolicyInfo*, Config> named(const Config& c) {
+  const Config* name = c.find("policy");
+  if (!name) throw InputError(c.where + ": wants a policy, as in {\"policy\": \"list\", \"order\": \"sjf\"}");
+  Config given = c;
+  std::erase_if(given.fields, [](const auto& f) { return f.first == "policy" || f.first == "$schema"; });
+  return {&find_policy(name->as_text(), name->where), given};
 }
 
 }  // namespace
@@ -162,11 +172,8 @@ std::vector<std::pair<std::string, std::string>> ChosenPolicy::all() const {
 
 ChosenPolicy choose_policy(const Config& c) {
   if (c.kind != Config::Kind::object) return chosen(find_policy(c.as_text(), c.where), Config{});
-  const Config* name = c.find("policy");
-  if (!name) throw InputError(c.where + ": wants a policy, as in {\"policy\": \"list\", \"order\": \"sjf\"}");
-  Config given = c;
-  std::erase_if(given.fields, [](const auto& f) { return f.first == "policy" || f.first == "$schema"; });
-  return chosen(find_policy(name->as_text(), name->where), given);
+  const auto [info, given] = named(c);
+  return chosen(*info, given);
 }
 
 ChosenPolicy choose_policy(std::string_view x, std::span<const std::string> sets) {
@@ -186,9 +193,7 @@ ChosenPolicy choose_policy(std::string_view x, std::span<const std::string> sets
       c = std::move(hived);
     }
     if (c.kind != Config::Kind::object) throw InputError(file + ": want an object, as in {\"policy\": \"list\", \"order\": \"sjf\"}");
-    const ChosenPolicy from_file = choose_policy(c);
-    info = from_file.info;
-    given = from_file.given;
+    std::tie(info, given) = named(c);
   } else {
     info = &find_policy(x, "");
   }

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"
 #include "muster/config.hpp"
 #include "text/numbers.hpp"
 #include "muster/fits.hpp"
+#include "muster/simulator.hpp"
 #include "workload/info.hpp"
 #include "workload/message.hpp"
 #include "workload/numbers.hpp"
@@ -73,6 +75,57 @@ int info(const Arguments& a, Console& console) {
   return kDone;
 }
 
+/// What a policy refuses as it comes, and the reason in words where the policy notes one ("refused" {job, why}).
+class Refusals final : public Observer {
+ public:
+  explicit Refusals(const Workload& w) : workload_(w) {}
+  void see(std::span<const Record> records) override {
+    for (const Record& r : records) {
+      if (r.what == What::note && r.kind == "refused") {
+        JobId job = kNone;
+        std::string why;
+        for (const NoteField& f : r.fields) {
+          if (f.name == "job") job = JobId(f.number);
+          if (f.name == "why") why = f.text;
+        }
+        why_of_[job] = why;
+      } else if (r.what == What::end && r.state == State::rejected) {
+        rejected_.emplace_back(r.job, r.reason);
+      }
+    }
+  }
+  std::string text(std::string_view policy) const {
+    std::string out;
+    line(out, "policy", fmt::format("{} refuses {} as they come", policy, plural(rejected_.size(), "job")));
+    constexpr size_t kExamples = 5;
+    for (size_t i = 0; i < rejected_.size() && i < kExamples; i++) {
+      const auto [job, reason] = rejected_[i];
+      const auto why = why_of_.find(job);
+      out += "  " + std::string(printable(workload_.names[job])) + ": " + (why == why_of_.end() ? std::string(to_text(reason)) : why->second) + "\n";
+    }
+    return out;
+  }
+
+ private:
+  const Workload& workload_;
+  std::map<JobId, std::string> why_of_;
+  std::vector<std::pair<JobId, Reason>> rejected_;
+};
+
+/// The policy sees all jobs, each over as soon as it starts.
+std::string describe_refusals(const Topology& t, Workload w, const ChosenPolicy& policy) {
+  for (JobTruth& truth : w.truths) truth.work = 0;
+  for (Job& job : w.jobs) job.earliest_start = 0;
+  const auto made = policy.info->make({t, w, policy.given, 0});
+  RunOptions options;
+  options.oracle = policy.info->needs_oracle;
+  Refusals refusals(w);
+  Simulator s(t, w, *made, std::move(options));
+  s.observe(refusals);
+  s.run();
+  return refusals.text(policy.name);
+}
+
 int validate_run(const Arguments& a, Console& console) {
   Input cluster;
   const Topology t = load_topology(a.want("--topology"), cluster);
@@ -81,6 +134,7 @@ int validate_run(const Arguments& a, Console& console) {
   fit_shapes(trace.workload, t);
   std::vector<std::string> warnings;
   console.out(describe_trace(trace, input.name) + describe_fit(trace.workload, t, warnings));
+  if (a.has("--policy")) console.out(describe_refusals(t, trace.workload, choose_policy(a.get("--policy"), a.all("--set"))));
   for (const auto& w : warnings) console.warning(w);
   return kDone;
 }
@@ -190,7 +244,9 @@ Command trace_command() {
 
 Command validate_command() {
   std::vector<Option> options{{"--topology", "X", "a file, \"rack:4 node:8 gpu:8\" or a shipped name"},
-                              {"--trace", "FILE", "jobs as CSV or JSONL, also .gz and .zst; - is standard input"}};
+                              {"--trace", "FILE", "jobs as CSV or JSONL, also .gz and .zst; - is standard input"},
+                              {"--policy", "X", "also: what this policy refuses as it comes, and why"},
+                              {"--set", "NAME=VALUE", "a parameter of the policy", true}};
   for (const Option& o : trace_options()) options.push_back(o);
   return {"validate",
           "check a trace against a topology before a run",

@@ -127,6 +127,13 @@ void Cluster::take(JobId j, const Shape& s, const Piece& p, bool stays) {
       if (const int64_t need = g.per_task[k]; need && need * p.tasks > others_[p.node].free[k])
         throw Conflict{p.node, kNone, kNone, k == kCpu ? "more CPUs than it has left" : k == kMem ? "more memory than it has left" : "more than it has left"};
   }
+  Tag* tag = nullptr;
+  if (s.apart) {
+    if (s.apart >= tags_.size()) tags_.resize(s.apart + 1);
+    if (tags_[s.apart].empty()) tags_[s.apart].resize(topology_.nodes());
+    tag = &tags_[s.apart][p.node];
+    if (tag->pieces && tag->job != j) throw Conflict{p.node, kNone, kNone, "a job is there that it wants to be apart from"};
+  }
   if (p.share != Share::whole) {
     take_share(j, p);
   } else if (p.what) {
@@ -145,9 +152,11 @@ void Cluster::take(JobId j, const Shape& s, const Piece& p, bool stays) {
     for (size_t k = 1; k < kMaxKinds; k++) others_[p.node].free[k] -= g.per_task[k] * p.tasks;
     touch(p.node);
   }
+  if (tag) tag->job = j, tag->pieces++;
 }
 
 void Cluster::give(JobId j, const Shape& s, const Piece& p) {
+  if (s.apart) tags_[s.apart][p.node].pieces--;
   if (p.share != Share::whole) {
     give_share(j, p);
   } else if (p.what) {

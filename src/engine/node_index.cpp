@@ -38,6 +38,12 @@ void NodeIndex::update(NodeId n) {
     slices_of_[n] = left;
   }
   if (!room_.empty()) refresh(n);
+  if (levels_) levels_->update(n);
+}
+
+const LevelIndex& NodeIndex::levels() const {
+  if (!levels_) levels_ = std::make_unique<LevelIndex>(topology_, cluster_, begin_, end_);
+  return *levels_;
 }
 
 void NodeIndex::refresh(NodeId n) const {

@@ -48,7 +48,7 @@ class Waits : public Family {
     Time since = kNever;  // kNever: it does not wait
     Reason reason = Reason::none;
   };
-  int64_t asked(JobId j) const { return int64_t{workload_->shapes[workload_->jobs[j].shape].total_gpus} * kMilli; }
+  int64_t asked(JobId j) const { return workload_->shapes[workload_->jobs[j].shape].total_milli(); }
   const Workload* workload_ = nullptr;
   std::vector<Waiting> waiting_;
   std::array<Int128, kReasons> time_{};

@@ -38,6 +38,7 @@ void jobs_csv(const JobRows& rows, const Header& h, const std::function<void(std
     const Shape& shape = w.shapes[job.shape];
     int64_t tasks = 0;
     for (const TaskGroup& g : shape.groups) tasks += g.max_tasks;
+    if (const int64_t most = h.topology->most_gpus(); shape.nodes == Nodes::whole && most) tasks = (int64_t{shape.total_gpus} + most - 1) / most;
     append_cell(out, w.names[j]), next();
     append_cell(out, w.tenants[job.tenant]), next();
     append_cell(out, w.queues[job.queue]), next();

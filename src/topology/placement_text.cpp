@@ -66,7 +66,12 @@ struct Reader {
   void read(std::vector<Piece>& out) {
     const size_t end = std::min(piece.find_first_of("*#/"), piece.size());
     const NodeId n = topology.find_node(piece.substr(0, end));
-    if (n == kNone) fail("no node is called " + in_quotes(piece.substr(0, end)));
+    if (n == kNone) {
+      std::vector<std::string_view> known;
+      for (const Domain& d : topology.domains(topology.node_level())) known.push_back(d.name);
+      const std::string near = nearest_name(piece.substr(0, end), known);
+      fail("no node is called " + in_quotes(piece.substr(0, end)) + (near.empty() ? "" : "; did you mean " + near + "?"));
+    }
     at = end;
     const uint16_t tasks = next('*') ? uint16_t(number("tasks", 65'535)) : 1;
     const uint8_t group = next('#') ? uint8_t(number("group", 31)) : 0;

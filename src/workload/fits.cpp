@@ -1,6 +1,9 @@
 #include "muster/fits.hpp"
 
 #include <algorithm>
+#include <limits>
+
+#include "muster/packing.hpp"
 
 namespace muster {
 
@@ -139,11 +142,31 @@ bool finds_nodes(const Shape& s, const Topology& t, const std::vector<int64_t>& 
   return std::all_of(s.groups.begin(), s.groups.end(), [&](const TaskGroup& g) { return task_fits(g, t, count, wishes); });
 }
 
+/// Unequal groups side by side. What a search does not decide is held to fit.
+bool groups_fit(const Shape& s, const Topology& t, const std::vector<int64_t>& count, uint8_t wishes) {
+  std::vector<PackingItems> items;
+  int64_t tasks = 0;
+  for (const TaskGroup& g : s.groups) items.push_back({g.min_tasks, g.per_task}), tasks += g.min_tasks;
+  std::vector<PackingBins> bins;
+  for (size_t i = 0; i < count.size(); i++) {
+    const NodeKind& k = t.kinds()[i];
+    if (count[i] == 0) continue;
+    PackingBins& b = bins.emplace_back();
+    b.count = uint32_t(std::min(count[i], tasks)), b.room = k.capacity, b.suits = 0;
+    for (size_t kind = 0; kind < kMaxKinds; kind++)
+      if (!limited(k, kind)) b.room[kind] = std::numeric_limits<int64_t>::max() / 4;
+    for (size_t g = 0; g < s.groups.size(); g++) b.suits |= uint32_t(suits(k, s.groups[g], wishes)) << g;
+  }
+  std::vector<PackingFill> fills;
+  return pack_items(items, bins, false, fills) != Packing::no;
+}
+
 /// There are enough of such nodes.
 bool enough_nodes(const Shape& s, const Topology& t, const std::vector<int64_t>& count, uint8_t wishes) {
   if (s.nodes == Nodes::whole || s.nodes == Nodes::one) return true;
   if (s.nodes == Nodes::each) return each_fits(s, t, count, wishes);
-  return std::all_of(s.groups.begin(), s.groups.end(), [&](const TaskGroup& g) { return group_fits(g, t, count, wishes); });
+  return std::all_of(s.groups.begin(), s.groups.end(), [&](const TaskGroup& g) { return group_fits(g, t, count, wishes); }) &&
+         (s.groups.size() == 1 || groups_fit(s, t, count, wishes));
 }
 
 /// Whatever the level.

@@ -172,23 +172,27 @@ TEST(List, EveryPairOfPartsRunsOrIsRefusedWithAReason) {
     jobs.w.jobs.back().estimate = 5 + i;
   }
   const std::vector<Parameter>& slots = named("list").parameters;
-  // Estimates that know the truth are refused where no part looks at them.
-  const std::set<std::string> know = {"exact", "stated"}, look = {"sjf", "ljf", "easy", "conservative", "hybrid"};
+  // Estimates that know the truth are refused where no part looks at them; making way goes with two ways of being blocked.
+  const std::set<std::string> know = {"exact", "stated", "scaled", "noisy"}, gives_way = {"stop", "skip"};
+  const std::set<std::string> look = {"sjf", "ljf", "srtf", "srsf", "ftf", "easy", "conservative", "hybrid"};
   for (const Parameter& a : slots)
     for (const Parameter& b : slots) {
       if (&a >= &b) continue;
       for (const std::string& x : a.allowed)
         for (const std::string& y : b.allowed) {
           const std::string both = a.name + "=" + x + " " + b.name + "=" + y;
+          const bool blind = b.name == "estimate" && know.count(y) && !look.count(x);
+          const bool stuck = a.name == "blocked" && b.name == "preempt" && y == "order" && !gives_way.count(x);
           std::unique_ptr<Policy> p;
           try {
-            p = make(t, jobs.w, "list", {{a.name, x}, {b.name, y}});
+            p = x.starts_with("topology") || y.starts_with("topology") ? make(t, jobs.w, "list", {{a.name, x}, {b.name, y}, {"level", "node"}})
+                                                                       : make(t, jobs.w, "list", {{a.name, x}, {b.name, y}});
           } catch (const InputError& e) {
-            EXPECT_THAT(e.what(), HasSubstr("no part looks at run times"));
-            EXPECT_TRUE(b.name == "estimate" && know.count(y) && !look.count(x)) << both;
+            EXPECT_THAT(e.what(), HasSubstr(blind ? "no part looks at run times" : "who makes way for whom is told for")) << both;
+            EXPECT_TRUE(blind || stuck) << both;
             continue;
           }
-          EXPECT_FALSE(b.name == "estimate" && know.count(y) && !look.count(x)) << both;
+          EXPECT_FALSE(blind || stuck) << both;
           EXPECT_FALSE(run(t, jobs.w, *p).starts.empty()) << both;
         }
     }
@@ -206,10 +210,12 @@ TEST(List, WhatItDoesNotTakeIsNamed) {
   Jobs jobs;
   jobs.add(0, 1, 1);
   EXPECT_EQ(refusal(jobs.w, {{"order", "fiof"}}),
-            "here: slot order: nothing is called \"fiof\"; did you mean fifo? (allowed: fifo sjf ljf largest smallest priority)");
+            "here: slot order: nothing is called \"fiof\"; did you mean fifo? (allowed: fifo sjf ljf largest smallest priority srtf srsf "
+            "edf las tiresias gittins rr ftf multifactor)");
   EXPECT_THAT(refusal(jobs.w, {{"ordr", "fifo"}}), HasSubstr("order"));
   EXPECT_EQ(refusal(jobs.w, {{"estimate", "exact"}}),
-            "here: estimate exact with order fifo: no part looks at run times (those that do: order sjf, ljf; blocked easy, conservative, hybrid)");
+            "here: estimate exact with order fifo: no part looks at run times (those that do: order sjf, ljf, srtf, srsf, ftf; blocked "
+            "easy, conservative, hybrid)");
   EXPECT_EQ(refusal(jobs.w, {{"order", "sjf"}}),
             "order sjf with estimate trace: no job of the trace states an estimate (estimate exact uses true run times)");
 }

@@ -49,7 +49,7 @@ TEST(Usage, EachMomentIsWeighedByItsOwnAge) {
   policy.look = [&](const View& now, Plan& plan) {
     usage.follow(now);
     if (now.now() == 2 * kHour) usage.charge(now, 1);
-    gpu_hours.push_back(usage.of(0, now.now()) / kMilli / double(kHour));
+    gpu_hours.push_back(double(usage.of(0, now.now())) / kMilli / double(kHour));
     if (now.now() == kHour) plan.wake_at(2 * kHour);
   };
   Simulator s(t, w, policy);
@@ -57,8 +57,8 @@ TEST(Usage, EachMomentIsWeighedByItsOwnAge) {
   // After an hour 8 GPUs weigh 8 x (1 - 1/2) / ln 2. After two: that by half, and two hours of the other job, 8 x (1 - 1/4) / ln 2.
   ASSERT_GE(gpu_hours.size(), 3u);
   EXPECT_DOUBLE_EQ(gpu_hours[0], 0);
-  EXPECT_NEAR(gpu_hours[1], 8 * 0.5 / std::log(2), 1e-9);
-  EXPECT_NEAR(gpu_hours[2], 8 * 0.25 / std::log(2) + 8 * 0.75 / std::log(2), 1e-9);
+  EXPECT_NEAR(gpu_hours[1], 8 * 0.5 / std::log(2), 1e-8);
+  EXPECT_NEAR(gpu_hours[2], 8 * 0.25 / std::log(2) + 8 * 0.75 / std::log(2), 1e-8);
 }
 
 std::vector<Duration> believed(std::string_view estimate, std::initializer_list<std::pair<std::string_view, std::string_view>> parameters,

@@ -214,7 +214,9 @@ class Compare final : public Policy {
       if (now.shape(j).nodes != Nodes::whole) {
         const std::vector<Piece> want = Brute(rule_, classes_, now, plan, j).find();
         found += !want.empty();
-        if (!std::equal(at.begin(), at.end(), want.begin(), want.end())) {
+        // Unequal tasks that do not fit in their order are searched for; the plan checks what was found.
+        const bool searched = want.empty() && now.shape(j).groups.size() > 1;
+        if (!searched && !std::equal(at.begin(), at.end(), want.begin(), want.end())) {
           ADD_FAILURE() << rule_ << ", " << now.name(j) << " at " << now.now() << ": found " << to_text(now.topology(), at) << ", expected "
                         << to_text(now.topology(), want);
           differ = true;
