@@ -184,7 +184,7 @@ class HivedPolicy final : public Policy {
     }
     const uint32_t door = by_tenant_ ? now.job(j).tenant : now.job(j).queue;
     const Door& d = doors_[door];
-    const int32_t priority = std::max(d.priority ? *d.priority : now.priority(j), kOpportunistic);
+    const int32_t priority = d.priority ? *d.priority : now.priority(j);
     bool fresh = false;
     const uint32_t c = queue_.class_for(door, d.vc, priority, now.job(j).shape, [&] {
       fresh = true;
