@@ -169,7 +169,7 @@ template <class Form, class Share> class UserQueues : public Policy {
     if (grew)
       heads_.forget_failures([&](ShapeId s, Reason why, bool group) {
         if (!known) return true;
-        if (placer_->may_fit(now, plan, s, gave_back_, {0, group ? Placer::kAllKinds : uint8_t(0)})) return true;
+        if (placer_->may_fit(now, plan, s, gave_back_, {0, group ? Placer::kAllKinds : uint8_t(0), false, false})) return true;
         const Shape& shape = now.shape_of(s);  // whether there is another reason now
         return why == Reason::no_gpus && plan.index().free_now_gpus() >= int64_t{shape.total_gpus} &&
                plan.index().free_now_milli() >= shape.total_milli();
