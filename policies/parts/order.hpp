@@ -23,6 +23,8 @@ class Order {
   virtual bool keyed() const { return true; }
   /// Whether the key looks at the priority.
   virtual bool by_priority() const { return false; }
+  /// Whether the line of a job that computes slopes, and how fast it computes is to be asked once it has begun.
+  virtual bool slopes() const { return false; }
   /// Dynamic orders: adds to `jobs` those whose key is another one now, or another line. Called once a pass, before anybody starts; a
   /// static order leaves it alone.
   virtual void changed(const View&, const Plan&, std::vector<JobId>& /*jobs*/) {}

@@ -18,13 +18,14 @@ class Remaining final : public Order {
     const Int128 key = Int128(left) * weight(now, j);
     return key < kLast ? int64_t(key) : kLast;
   }
+  bool slopes() const override { return true; }
   Line placed(const View& now, Estimate& e, JobId j) override {
     const int64_t k = key(now, e, j);
     return {k, k == kLast ? 0 : -e.pace(now, j) * weight(now, j)};
   }
 
  private:
-  int64_t weight(const View& now, JobId j) const { return service_ ? now.shape(j).total_gpus : 1; }
+  int64_t weight(const View& now, JobId j) const { return service_ ? now.shape(j).total_milli() : 1; }
   bool service_;
 };
 
