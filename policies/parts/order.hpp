@@ -16,8 +16,8 @@ class Order {
   virtual ~Order() = default;
   /// The key of waiting `j`, below kLast at most. Asked when a job joins the queue, when its priority changes, and when changed() names it.
   virtual int64_t key(const View& now, Estimate& estimate, JobId j) = 0;
-  /// The key of `j` from now on, while it holds a placement. Asked by policies that preempt, when it gets one, when it begins to compute,
-  /// and when changed() names it.
+  /// The key of `j` from now on, while it holds a placement. Asked by policies that preempt, when it gets one and when changed() names it;
+  /// if its line slopes also when it begins to compute.
   virtual Line placed(const View& now, Estimate& estimate, JobId j) { return {key(now, estimate, j)}; }
   /// Whether keys differ at all. When not, a queue may be a bitmap.
   virtual bool keyed() const { return true; }

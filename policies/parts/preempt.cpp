@@ -48,7 +48,7 @@ template <class Queue> class Preempting final : public List<Preempting<Queue>> {
       default: break;
     }
     if (plan.at(e.job).empty()) holders_.erase(e.job);
-    else place(now, plan, e.job);
+    else if (this->parts_.order->slopes() || !holders_.contains(e.job)) place(now, plan, e.job);  // a step that is due is for changed() to take
   }
   /// The order has another key for a job that does not wait.
   void rekey_placed(const View& now, const Plan& plan, JobId j) {
