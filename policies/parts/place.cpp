@@ -1,6 +1,6 @@
 #include "parts/place.hpp"
 
-#include "parts/place_score.hpp"
+#include "parts/place_weigh.hpp"
 
 namespace muster {
 
@@ -27,6 +27,10 @@ constexpr Row kRows[] = {
     {{"dot-product", "the node whose rest is least like the request", false, false, kScoringParameters}, make_dot_product},
     {{"gpu-packing", "GPUs in use before free ones, nodes in use before idle ones", false, false, kScoringParameters}, make_gpu_packing},
     {{"gpu-clustering", "the node whose jobs are of the same size", false, false, kScoringParameters}, make_gpu_clustering},
+    {{"volcano-binpack", "the fullest node, as Volcano's binpack weighs it", false, false, kWeighingParameters}, make_volcano_binpack},
+    {{"most-allocated", "the fullest node, as Kubernetes scores MostAllocated", false, false, kWeighingParameters}, make_most_allocated},
+    {{"least-allocated", "the emptiest node, as Kubernetes scores LeastAllocated", false, false, kWeighingParameters}, make_least_allocated},
+    {{"requested-to-capacity-ratio", "by a shape over how full nodes are, as in Kubernetes", false, false, kShapedParameters}, make_capacity_ratio},
 };
 
 const std::vector<PartInfo>& infos() {

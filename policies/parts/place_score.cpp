@@ -11,7 +11,11 @@ constexpr std::string_view kTies[] = {"index", "permutation"};
 }  // namespace
 
 ScoringPlacer::ScoringPlacer(const PolicyInput& in)
-    : Placer(in.topology), in_topology_(in.topology), place_(in.topology.nodes()), node_at_(in.topology.nodes()), seen_(in.topology.nodes()) {
+    : Placer(in.topology),
+      in_topology_(in.topology),
+      place_(in.topology.nodes()),
+      node_at_(in.topology.nodes()),
+      seen_(in.topology.nodes()) {
   std::iota(node_at_.begin(), node_at_.end(), 0u);
   if (const Config* tie = in.parameters.find("tie")) {
     const std::string name(tie->as_text());
@@ -45,7 +49,8 @@ const ScoringPlacer::State& ScoringPlacer::state(NodeId n) {
   State& s = state_;
   const Cluster& c = cluster();
   s.node = n, s.installed = in_topology_.gpus_of(n), s.whole = 0, s.lowest = kNone;
-  s.cpu = c.free_amount(n, kCpu);
+  for (size_t k = 1; k < kMaxKinds; k++) s.left[k] = c.free_amount(n, k);
+  s.cpu = s.left[kCpu];
   s.parts.clear(), s.gpus.clear();
   s.milli = 0;
   for (unsigned w = 0; w < c.words(n); w++) {
@@ -67,6 +72,7 @@ const ScoringPlacer::State& ScoringPlacer::state(NodeId n) {
 const ScoringPlacer::State& ScoringPlacer::state(const Used& u) {
   State& s = state_;
   s.node = u.node, s.installed = in_topology_.gpus_of(u.node), s.whole = u.gpus;
+  s.left = u.left;
   s.cpu = u.left[kCpu];
   s.lowest = u.gpus ? free_gpu(u) : kNone;
   s.parts.clear(), s.gpus.clear();
@@ -127,17 +133,27 @@ ScoringPlacer::Line& ScoringPlacer::line(ShapeId id, uint32_t group, bool most, 
   return l;
 }
 
-NodeId ScoringPlacer::first(Line& l) { return l.keys.empty() ? kNone : node_at_[pick(l.keys, nodes())]; }
+NodeId ScoringPlacer::first(Line& l) {
+  if (!restricted()) return l.keys.empty() ? kNone : node_at_[pick(l.keys, nodes())];
+  inner_.clear();
+  for (NodeId n = lo(); n < hi(); n++)
+    if (l.keys.key(place_[n]) != WinnerTree::kOut) inner_.push_back(place_[n]);
+  if (inner_.empty()) return kNone;
+  std::sort(inner_.begin(), inner_.end());
+  WinnerTree keys(inner_.size());
+  for (uint32_t i = 0; i < inner_.size(); i++) keys.set(i, l.keys.key(inner_[i]));
+  return node_at_[inner_[pick(keys, uint32_t(inner_.size()))]];
+}
 
-bool ScoringPlacer::choose(const View& now, JobId j, ShapeId id, const Shape& s, const Ask& a, bool most) {
+bool ScoringPlacer::choose(const View& now, JobId j, ShapeId id, const Shape& s, const Ask& a, bool most, bool one_node) {
   now_ = &now;
   draw(now, j, 0);
-  if (s.nodes == Nodes::one || a.simple) {
+  if (s.nodes == Nodes::one || a.simple || one_node) {
     const Want& w = most ? a.all : a.least;
     Task t;
     const TaskGroup& g = s.groups[0];
-    t = {g.per_task[kCpu], g.gpus, int32_t(g.gpu_milli())};
-    if (w.need[kGpu] == 0) t = {w.need[kCpu], w.gpus, 0};
+    t = {g.per_task[kCpu], g.gpus, int32_t(g.gpu_milli()), a.groups[0].need};
+    if (w.need[kGpu] == 0) t = {w.need[kCpu], w.gpus, 0, w.need};
     task_ = t;
     NodeId n;
     if (w.nothing) {
@@ -156,7 +172,7 @@ bool ScoringPlacer::choose(const View& now, JobId j, ShapeId id, const Shape& s,
       if (!place_group(now, j, g, i, w, tasks, s.nodes == Nodes::each)) return false;
       continue;
     }
-    task_ = {w.need[kCpu], g.gpus, int32_t(g.gpu_milli())};
+    task_ = {w.need[kCpu], g.gpus, int32_t(g.gpu_milli()), w.need};
     Line& l = line(id, i, true, task_, w);
     if (!choose_group(l, w, g, i, tasks, s.nodes == Nodes::each)) return false;
   }

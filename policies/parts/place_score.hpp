@@ -26,6 +26,7 @@ class ScoringPlacer : public Placer {
     int64_t cpu = 0;  // milli-CPUs
     uint32_t gpus = 0;
     int32_t milli = 0;
+    Resources need = {};  // of the other kinds that some node limits
     int64_t total_milli() const { return int64_t{gpus} * kMilli + milli; }
   };
   /// What a node has left.
@@ -34,6 +35,7 @@ class ScoringPlacer : public Placer {
     uint32_t installed = 0, whole = 0;  // GPUs; those that are wholly free
     uint32_t lowest = kNone;            // the lowest of them
     int64_t cpu = 0;                    // milli-CPUs; Cluster::kPlenty where they are not limited
+    Resources left = {};                // CPUs, memory and named kinds; kGpu is not filled in
     int64_t milli = 0;                  // of all its GPUs
     std::vector<int32_t> parts;         // what is left of GPUs in part use, by number of the GPU
     std::vector<uint32_t> gpus;         // their numbers
@@ -65,7 +67,7 @@ class ScoringPlacer : public Placer {
     bool built = false;
   };
   bool chooses() const override { return true; }
-  bool choose(const View& now, JobId j, ShapeId id, const Shape& s, const Ask& a, bool most) override;
+  bool choose(const View& now, JobId j, ShapeId id, const Shape& s, const Ask& a, bool most, bool one_node) override;
   bool choose_group(Line& l, const Want& w, const TaskGroup& g, uint32_t group, uint32_t tasks, bool each);
   uint32_t slice_for(const Used& u, uint32_t milli) override;
   Line& line(ShapeId id, uint32_t group, bool most, const Task& t, const Want& w);
@@ -78,6 +80,7 @@ class ScoringPlacer : public Placer {
   const View* now_ = nullptr;
   std::vector<uint32_t> place_;  // of each node in the order of ties
   std::vector<NodeId> node_at_;
+  std::vector<uint32_t> inner_;  // places of the nodes of one domain that hold a task
   /// One for each cluster that is asked about: the run's, and those of a policy's own, which live as long as it.
   struct Side {
     const Cluster* cluster;

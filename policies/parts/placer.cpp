@@ -305,8 +305,8 @@ bool Placer::place_within(const Request& t, bool one_node) {
   most_ = t.most;
   chosen_.clear();
   out_.clear();
-  if (strict && chooses() && s.nodes != Nodes::whole && !one_node && !restricted()) {
-    if (!choose(t.now, t.job, t.now.job(t.job).shape, s, a, t.most)) return search(t);
+  if (strict && chooses() && s.nodes != Nodes::whole) {
+    if (!choose(t.now, t.job, t.now.job(t.job).shape, s, a, t.most, one_node)) return !one_node && search(t);
     emit();
     return true;
   }

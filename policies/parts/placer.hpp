@@ -128,7 +128,12 @@ class Placer {
   /// Whether choose() places jobs whose tasks choose nodes, and those that want one node.
   virtual bool chooses() const { return false; }
   /// Places all of a job on what is free now: put_all() on one node, or take() on nodes that use_once() gave. False: it does not fit.
-  virtual bool choose(const View&, JobId, ShapeId, const Shape&, const Ask&, bool /*most*/) { return false; }
+  /// Only nodes from lo() to hi() may be used, and with `one_node` one of them.
+  virtual bool choose(const View&, JobId, ShapeId, const Shape&, const Ask&, bool /*most*/, bool /*one_node*/) { return false; }
+  NodeId lo() const { return lo_; }
+  NodeId hi() const { return hi_; }
+  /// Whether some nodes may not be used, as the job is tried in one domain.
+  bool restricted() const { return lo_ != index_->begin() || hi_ != index_->end(); }
   /// Which cut GPU of a node that the job uses a share goes to: its place among slices, or kNone for the lowest free GPU.
   virtual uint32_t slice_for(const Used& u, uint32_t milli);
   bool holds(NodeId n, const Want& w) const;
@@ -166,7 +171,6 @@ class Placer {
   bool place_within(const Request& t, bool one_node);
   bool place_one(const Request& t, NodeId n);
   bool search(const Request& t);
-  bool restricted() const { return lo_ != index_->begin() || hi_ != index_->end(); }
   bool place_whole(const Shape& s, const Want& w);
   Want relaxed(const Want& w, Relax r) const;
   NodeId next_suited(NodeId n, const Want& w) const;

@@ -3,10 +3,12 @@
 
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "muster/fragmentation.hpp"
 #include "parts/placer.hpp"
+#include "parts/volcano.hpp"
 #include "random_workload.hpp"
 
 namespace muster { namespace {
@@ -33,7 +35,8 @@ class Brute {
     for (uint32_t g = 0; g < s_.groups.size(); g++)
       for (uint32_t i = 0; i < s_.groups[g].max_tasks; i++) {
         const TaskGroup& group = s_.groups[g];
-        const NodeId n = best([&](NodeId at) { return !(s_.nodes == Nodes::each && nodes_[at].tasks) && fits(nodes_[at], at, group); }, group);
+        const NodeId n =
+            best([&](NodeId at) { return !(s_.nodes == Nodes::each && nodes_[at].tasks) && fits(nodes_[at], at, group); }, group);
         if (n == kNone) return {};
         put(n, g);
       }
@@ -134,10 +137,14 @@ class Brute {
     if (rule_ == "best-fit" || rule_ == "dot-product") {
       // Exactly: twice both mosts is the common denominator.
       const Int128 a = rule_ == "best-fit" ? Int128{most_cpu} * most : Int128{most_cpu} * most_cpu * most * most;
-      const Int128 c = !limited ? 0 : rule_ == "best-fit" ? Int128{x.amount[kCpu] - cpus(g)} * most : Int128{x.amount[kCpu]} * cpus(g) * most * most;
+      const Int128 c = !limited              ? 0
+                       : rule_ == "best-fit" ? Int128{x.amount[kCpu] - cpus(g)} * most
+                                             : Int128{x.amount[kCpu]} * cpus(g) * most * most;
       const Int128 d = rule_ == "best-fit" ? Int128{x.milli() - gpu} * most_cpu : Int128{x.milli()} * gpu * most_cpu * most_cpu;
       return int64_t((200 * a - 100 * (c + d)) / (2 * a));
     }
+    if (rule_ == "volcano-binpack") return binpack(x, n, g, gpu);
+    if (rule_.ends_with("-allocated") || rule_.ends_with("-ratio")) return kubernetes(x, n, g, gpu);
     if (gpu == 0) return 0;
     if (rule_ == "gpu-packing") {
       if (x.whole() == x.left.size()) return std::max<int64_t>(33 - int64_t(x.whole()), x.whole());
@@ -157,6 +164,34 @@ class Brute {
     }
     const int64_t tier = sizes.empty() ? 25 : !sizes.count(g.gpus) ? 0 : sizes.size() == 1 ? 75 : 50;
     return tier + 25 * (most - x.milli()) / most;
+  }
+  /// Volcano's, with the fraction whole; what a node does not limit is as if it had none.
+  int64_t binpack(const Node& x, NodeId n, const TaskGroup& g, int64_t gpu) const {
+    const NodeKind& k = t_.kind(n);
+    std::vector<volcano::Packed> all{{1, gpu, int64_t{k.gpus} * kMilli - x.milli(), int64_t{k.gpus} * kMilli}};
+    if (t_.limits(kCpu))
+      all.push_back({1, g.per_task[kCpu], k.limits_cpu ? k.capacity[kCpu] - x.amount[kCpu] : 0, k.limits_cpu ? k.capacity[kCpu] : 0});
+    if (t_.limits(kMem))
+      all.push_back({1, g.per_task[kMem], k.limits_mem ? k.capacity[kMem] - x.amount[kMem] : 0, k.limits_mem ? k.capacity[kMem] : 0});
+    const auto score = volcano::binpack_score(all, 1'000'000'000);
+    return int64_t((2 * score.over + score.under) / (2 * score.under));
+  }
+  int64_t kubernetes(const Node& x, NodeId n, const TaskGroup& g, int64_t gpu) const {
+    const NodeKind& k = t_.kind(n);
+    std::vector<int64_t> points;
+    const auto add = [&](bool counts, int64_t request, int64_t left, int64_t capacity) {
+      if (!counts || capacity == 0) return;
+      const int64_t after = left - request;
+      const bool free = rule_ == "least-allocated";
+      const int64_t p = int64_t(std::floor(100.0L * (long double)(free ? after : capacity - after) / (long double)capacity + 1e-12L));
+      if (p || !rule_.ends_with("-ratio")) points.push_back(p);
+    };
+    add(gpu > 0, gpu, x.milli(), int64_t{k.gpus} * kMilli);
+    add(k.limits_cpu, g.per_task[kCpu], x.amount[kCpu], k.capacity[kCpu]);
+    add(k.limits_mem, g.per_task[kMem], x.amount[kMem], k.capacity[kMem]);
+    if (points.empty()) return 0;
+    const double mean = double(std::accumulate(points.begin(), points.end(), int64_t{0})) / double(points.size());
+    return int64_t(rule_.ends_with("-ratio") ? std::round(mean) : std::floor(mean));
   }
   void put(NodeId n, uint32_t group) {
     const TaskGroup& g = s_.groups[group];
@@ -191,7 +226,8 @@ class Brute {
       out.insert(out.end(), nodes_[n].shares.begin(), nodes_[n].shares.end());
     }
     std::stable_sort(out.begin(), out.end(), [](const Piece& a, const Piece& b) {
-      return std::tuple(a.node, a.group, a.share == Share::slice ? a.gpu() : 0) < std::tuple(b.node, b.group, b.share == Share::slice ? b.gpu() : 0);
+      return std::tuple(a.node, a.group, a.share == Share::slice ? a.gpu() : 0) <
+             std::tuple(b.node, b.group, b.share == Share::slice ? b.gpu() : 0);
     });
     return out;
   }
@@ -264,7 +300,9 @@ TEST_P(Scores, AgreesWithATwinThatLooksAtAllNodes) {
   }
   EXPECT_GT(found, 1500u);
 }
-INSTANTIATE_TEST_SUITE_P(Placers, Scores, testing::Values("fgd", "best-fit", "dot-product", "gpu-packing", "gpu-clustering"),
+INSTANTIATE_TEST_SUITE_P(Placers, Scores,
+                         testing::Values("fgd", "best-fit", "dot-product", "gpu-packing", "gpu-clustering", "volcano-binpack",
+                                         "most-allocated", "least-allocated", "requested-to-capacity-ratio"),
                          [](const auto& info) {
                            std::string s = info.param;
                            std::erase(s, '-');
@@ -288,14 +326,16 @@ class Fill final : public Policy {
   std::unique_ptr<Placer> placer_;
 };
 
-std::vector<std::string> fill(const Topology& t, std::string_view rule, const std::vector<std::pair<int64_t, int64_t>>& cpus_and_milli, uint64_t seed = 1,
-                              std::string_view tie = {}) {
+std::vector<std::string> fill(const Topology& t, std::string_view rule, const std::vector<std::pair<int64_t, int64_t>>& cpus_and_milli,
+                              uint64_t seed = 1, std::string_view tie = {}, std::string_view weights = {}, std::string_view shape = {},
+                              std::string_view required = {}, uint32_t apart = 0) {
   Workload w;
-  w.tenants.add(""), w.queues.add("");
+  w.tenants.add(""), w.queues.add(""), w.tags.add(""), w.tags.add("apart");
   for (const auto& [cpus, milli] : cpus_and_milli) {
     Shape s;
     TaskGroup& g = s.groups.emplace_back();
     g.gpus = s.total_gpus = uint32_t(milli / kMilli), g.per_task[kGpu] = milli, g.per_task[kCpu] = cpus * kMilli;
+    s.required_level = required, s.apart = apart;
     w.shapes.push_back(s);
     Job& j = w.jobs.emplace_back();
     j.shape = ShapeId(w.shapes.size() - 1), j.submit = Time(w.jobs.size());
@@ -304,6 +344,8 @@ std::vector<std::string> fill(const Topology& t, std::string_view rule, const st
   }
   PolicyInput in{t, w, {}, seed};
   if (!tie.empty()) in.parameters.set("tie", Config::text(std::string(tie)));
+  if (!weights.empty()) in.parameters.set("resource_weights", Config::text(std::string(weights)));
+  if (!shape.empty()) in.parameters.set("utilization_shape", Config::text(std::string(shape)));
   Fill policy(in, rule);
   Simulator s(t, w, policy);
   s.run();
@@ -314,18 +356,64 @@ using Where = std::vector<std::string>;
 
 TEST(ScoringPlacers, TheirRulesOnOneFilling) {
   const Topology t = Topology::parse_line("node:3[cpus=32] gpu:4");
-  // Half a GPU opens n0. Another half: packing and best fit lay it on the same GPU. A whole GPU: packing and best fit take the node in use (50 - 1,
-  // fewer GPUs left), clustering a node of its own, as no job of one GPU is anywhere.
+  // Half a GPU opens n0. Another half: packing and best fit lay it on the same GPU. A whole GPU: packing and best fit take the node in use
+  // (50 - 1, fewer GPUs left), clustering a node of its own, as no job of one GPU is anywhere.
   EXPECT_EQ(fill(t, "gpu-packing", {{1, 500}, {1, 500}, {1, 1000}}), (Where{"n0/gpu0:500m", "n0/gpu0:500m", "n0/gpu1"}));
   EXPECT_EQ(fill(t, "best-fit", {{1, 500}, {1, 500}, {1, 1000}}), (Where{"n0/gpu0:500m", "n0/gpu0:500m", "n0/gpu1"}));
   EXPECT_EQ(fill(t, "gpu-clustering", {{1, 500}, {1, 500}, {1, 1000}}), (Where{"n0/gpu0:500m", "n0/gpu0:500m", "n1/gpu0"}));
   // Clustering goes back to the jobs of its size: a second whole GPU beside the first.
-  EXPECT_EQ(fill(t, "gpu-clustering", {{1, 500}, {1, 1000}, {1, 1000}, {1, 100}}), (Where{"n0/gpu0:500m", "n1/gpu0", "n1/gpu1", "n0/gpu0:100m"}));
+  EXPECT_EQ(fill(t, "gpu-clustering", {{1, 500}, {1, 1000}, {1, 1000}, {1, 100}}),
+            (Where{"n0/gpu0:500m", "n1/gpu0", "n1/gpu1", "n0/gpu0:100m"}));
   // 24 of 32 CPUs of n0 are gone and no GPU: best fit sees 8 CPUs left there, dot product the smaller product.
   EXPECT_EQ(fill(t, "dot-product", {{24, 0}, {4, 1000}}), (Where{"n0", "n0/gpu0"}));
-  // Half a GPU and one of 0.7, each on its own GPU. FGD puts 0.3 beside 0.7, which fills that GPU, and not beside the half, where 0.2 would be left
-  // for nobody: the tasks here want 0.3 at least.
+  // Half a GPU and one of 0.7, each on its own GPU. FGD puts 0.3 beside 0.7, which fills that GPU, and not beside the half, where 0.2 would
+  // be left for nobody: the tasks here want 0.3 at least.
   EXPECT_EQ(fill(t, "fgd", {{1, 500}, {1, 700}, {1, 300}}).back(), "n0/gpu1:300m");
+}
+
+TEST(ScoringPlacers, FullnessAsVolcanoAndKubernetesWeighIt) {
+  const Topology t = Topology::parse_line("node:3[cpus=32] gpu:4");
+  // n0 holds 24 CPUs of 32. A task of 2 CPUs and a GPU: Volcano gives n0 100 x (26/32 + 1/4) / 2 = 53.1 and an idle node
+  // 100 x (2/32 + 1/4) / 2 = 15.6; MostAllocated (81 + 25) / 2 = 53 and (6 + 25) / 2 = 15; LeastAllocated (18 + 75) / 2 = 46 and
+  // (93 + 75) / 2 = 84; the ratio with its usual shape 53 and 15.5, rounded to 16.
+  const std::vector<std::pair<int64_t, int64_t>> jobs{{24, 0}, {2, 1000}};
+  for (const char* full : {"volcano-binpack", "most-allocated", "requested-to-capacity-ratio"})
+    EXPECT_EQ(fill(t, full, jobs), (Where{"n0", "n0/gpu0"})) << full;
+  EXPECT_EQ(fill(t, "least-allocated", jobs), (Where{"n0", "n1/gpu0"}));
+  // A shape that falls: the emptiest scores most, 10 x 10 at 0 per cent.
+  EXPECT_EQ(fill(t, "requested-to-capacity-ratio", jobs, 1, {}, {}, "0:10,100:0"), (Where{"n0", "n1/gpu0"}));
+  // One that is highest at half full. GPUs alone: a second GPU makes n0 half full, a third more than that, so it opens n1.
+  EXPECT_EQ(fill(t, "requested-to-capacity-ratio", {{0, 1000}, {0, 1000}, {0, 1000}}, 1, {}, "gpu:1", "0:0,50:10,100:5"),
+            (Where{"n0/gpu0", "n0/gpu1", "n0/gpu2"}));  // 75 per cent: 100 - 50 x 25 / 50 = 75 points, an idle node 50
+  EXPECT_EQ(fill(t, "requested-to-capacity-ratio", {{0, 1000}, {0, 1000}, {0, 1000}}, 1, {}, "gpu:1", "0:0,50:10,100:0"),
+            (Where{"n0/gpu0", "n0/gpu1", "n0/gpu2"}));  // 50 points here and there: the lowest
+  EXPECT_EQ(fill(t, "requested-to-capacity-ratio", {{0, 1000}, {0, 1000}, {0, 1000}}, 1, {}, "gpu:1", "0:0,50:10,60:0"),
+            (Where{"n0/gpu0", "n0/gpu1", "n1/gpu0"}));
+  // 30 CPUs on n0; 4 CPUs and 3 GPUs on n1, as n0 has only 2 CPUs left. 1 CPU and a GPU: by CPUs n0 (31/32 against 5/32); with GPUs five
+  // times the CPUs n1 (5/32 + 5 x 4/4) / 6 = 85.9 against (31/32 + 5 x 1/4) / 6 = 36.9.
+  const std::vector<std::pair<int64_t, int64_t>> two{{30, 0}, {4, 3000}, {1, 1000}};
+  for (const char* full : {"volcano-binpack", "most-allocated"}) {
+    EXPECT_EQ(fill(t, full, two, 1, {}, "cpu:1").back(), "n0/gpu0") << full;
+    EXPECT_EQ(fill(t, full, two, 1, {}, "gpu:5,cpu:1").back(), "n1/gpu3") << full;
+  }
+  for (const char* wrong : {"gpu", "gpu:-1", "gpu:1,", "gpus:1", ":1"})
+    EXPECT_THROW(fill(t, "most-allocated", two, 1, {}, wrong), InputError) << wrong;
+  for (const char* wrong : {"0:11", "50:1,50:2", "x:1", "101:1"})
+    EXPECT_THROW(fill(t, "requested-to-capacity-ratio", two, 1, {}, {}, wrong), InputError) << wrong;
+}
+
+TEST(ScoringPlacers, ScoreInsideTheDomainTooAndKeepJobsApart) {
+  const Topology t = Topology::parse_line("rack:2 node:2[cpus=32] gpu:4");
+  // The rack with fewest free GPUs that are enough, r0 every time; in it the emptier node.
+  const std::vector<std::pair<int64_t, int64_t>> jobs(4, {8, 1000});
+  EXPECT_EQ(fill(t, "least-allocated", jobs, 1, {}, {}, {}, "rack"), (Where{"n0/gpu0", "n1/gpu0", "n0/gpu1", "n1/gpu1"}));
+  EXPECT_EQ(fill(t, "most-allocated", jobs, 1, {}, {}, {}, "rack"), (Where{"n0/gpu0", "n0/gpu1", "n0/gpu2", "n0/gpu3"}));
+  EXPECT_EQ(fill(t, "most-allocated", jobs, 1, {}, {}, {}, "node"), (Where{"n0/gpu0", "n0/gpu1", "n0/gpu2", "n0/gpu3"}));
+  EXPECT_EQ(fill(t, "least-allocated", jobs, 1, {}, {}, {}, "node"), (Where{"n0/gpu0", "n1/gpu0", "n2/gpu0", "n3/gpu0"}));
+  for (const char* full : {"most-allocated", "best-fit", "fgd"})
+    EXPECT_EQ(fill(t, full, jobs, 1, {}, {}, {}, "rack", 1), (Where{"n0/gpu0", "n1/gpu0", "n2/gpu0", "n3/gpu0"})) << full;
+  // Whichever node of the rack a permutation puts first, the rack is r0.
+  for (uint64_t seed = 1; seed < 9; seed++) EXPECT_TRUE(fill(t, "fgd", {{1, 1000}}, seed, "permutation", {}, {}, "rack")[0] < "n2") << seed;
 }
 
 TEST(ScoringPlacers, EqualNodesGoByIndexOrByAPermutationOfTheSeed) {
