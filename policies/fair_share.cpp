@@ -23,7 +23,6 @@ struct UsageShare {
 }  // namespace
 
 template <> struct std::numeric_limits<UsageShare> {
-  static constexpr bool is_specialized = true;
   static constexpr UsageShare max() noexcept { return {0, -1}; }
 };
 

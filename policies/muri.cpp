@@ -56,7 +56,7 @@ class Muri final : public Policy {
   void sort(const View& now) {
     const auto left = [&](JobId j) {
       const Int128 time = Int128(now.oracle_left(j)) + now.setback(j);
-      return by_service_ ? time * now.shape(j).total_gpus : time;
+      return by_service_ ? time * now.shape(j).total_milli() : time;
     };
     std::stable_sort(queues_[0].begin(), queues_[0].end(), [&](JobId a, JobId b) { return left(a) < left(b); });
   }
@@ -77,8 +77,9 @@ class Muri final : public Policy {
     for (size_t q = 0; q < kLimits.size(); q++)
       for (const JobId j : queues_[q])
         if (!plan.at(j).empty()) {
-          const int64_t gpus = now.shape(j).total_gpus;
-          next = std::min(next, now.now() + (kLimits[q] + gpus - 1) / gpus * kSecond - now.ran(j));
+          const int64_t milli = now.shape(j).total_milli();
+          if (milli == 0) continue;  // it attains nothing
+          next = std::min(next, now.now() + (kLimits[q] * kMilli + milli - 1) / milli * kSecond - now.ran(j));
         }
     return next;
   }

@@ -35,7 +35,7 @@ class History final : public Estimate {
     Duration& d = believed_[j];
     if (d != kNever) return d;
     const Tenant& t = of_tenant_[now.job(j).tenant];
-    const auto same = std::find_if(t.by_size.begin(), t.by_size.end(), [&](const auto& s) { return s.first == now.shape(j).total_gpus; });
+    const auto same = std::find_if(t.by_size.begin(), t.by_size.end(), [&](const auto& s) { return s.first == now.shape(j).total_milli(); });
     if (same != t.by_size.end()) return d = same->second.mean();
     if (!t.all.empty()) return d = t.all.mean();
     return everybody_.empty() ? kNever : d = everybody_.mean();
@@ -44,10 +44,10 @@ class History final : public Estimate {
     for (const Event& e : now.events()) {
       if (e.what != What::end || now.starts(e.job) == 0 || now.state(e.job) == State::cancelled) continue;
       const Duration ran = now.ran(e.job);
-      const uint32_t gpus = now.shape(e.job).total_gpus;
+      const int64_t milli = now.shape(e.job).total_milli();
       Tenant& t = of_tenant_[now.job(e.job).tenant];
-      auto same = std::find_if(t.by_size.begin(), t.by_size.end(), [&](const auto& s) { return s.first == gpus; });
-      if (same == t.by_size.end()) same = t.by_size.emplace(same, gpus, Recent{});
+      auto same = std::find_if(t.by_size.begin(), t.by_size.end(), [&](const auto& s) { return s.first == milli; });
+      if (same == t.by_size.end()) same = t.by_size.emplace(same, milli, Recent{});
       same->second.put(ran, keep_);
       t.all.put(ran, keep_);
       everybody_.put(ran, keep_);
@@ -56,7 +56,7 @@ class History final : public Estimate {
 
  private:
   struct Tenant {
-    std::vector<std::pair<uint32_t, Recent>> by_size;
+    std::vector<std::pair<int64_t, Recent>> by_size;  // by milli-GPUs
     Recent all;
   };
   size_t keep_;

@@ -16,13 +16,15 @@ class Order {
   virtual ~Order() = default;
   /// The key of waiting `j`, below kLast at most. Asked when a job joins the queue, when its priority changes, and when changed() names it.
   virtual int64_t key(const View& now, Estimate& estimate, JobId j) = 0;
-  /// The key of `j` from now on, while it holds a placement. Asked by policies that preempt, when it gets one, when it begins to compute,
-  /// and when changed() names it.
+  /// The key of `j` from now on, while it holds a placement. Asked by policies that preempt, when it gets one and when changed() names it;
+  /// if its line slopes also when it begins to compute.
   virtual Line placed(const View& now, Estimate& estimate, JobId j) { return {key(now, estimate, j)}; }
   /// Whether keys differ at all. When not, a queue may be a bitmap.
   virtual bool keyed() const { return true; }
   /// Whether the key looks at the priority.
   virtual bool by_priority() const { return false; }
+  /// Whether the line of a job that computes slopes, and how fast it computes is to be asked once it has begun.
+  virtual bool slopes() const { return false; }
   /// Dynamic orders: adds to `jobs` those whose key is another one now, or another line. Called once a pass, before anybody starts; a
   /// static order leaves it alone.
   virtual void changed(const View&, const Plan&, std::vector<JobId>& /*jobs*/) {}

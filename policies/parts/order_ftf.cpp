@@ -23,7 +23,7 @@ class FinishTimeFairness final : public Order {
     due_ = now.now() < kNever - lease_ ? (now.now() / lease_ + 1) * lease_ : kNever;
     Int128 asked = 0;
     for (const IdSet* set : {&plan.queue(), &plan.placed()})
-      for (JobId j = set->first(); j != kNone; j = set->next(j + 1)) asked += milli_gpus(now.shape(j)), jobs.push_back(j);
+      for (JobId j = set->first(); j != kNone; j = set->next(j + 1)) asked += now.shape(j).total_milli(), jobs.push_back(j);
     const Int128 installed = Int128(plan.cluster().installed()) * kMilli;
     contention_ = installed > 0 ? double(std::max(asked, installed)) / double(installed) : 1;
     for (const JobId j : jobs) keys_[j] = 1;

@@ -80,7 +80,7 @@ std::unique_ptr<Order> make_gittins(const PolicyInput& in) {
   } else {
     for (size_t j = 0; j < in.workload.jobs.size(); j++)
       if (const Duration work = in.workload.truths[j].work; work != kNever)
-        sizes.push_back(Int128(work) * milli_gpus(in.workload.shapes[in.workload.jobs[j].shape]));
+        sizes.push_back(Int128(work) * in.workload.shapes[in.workload.jobs[j].shape].total_milli());
   }
   std::sort(sizes.begin(), sizes.end());
   return std::make_unique<Gittins>(in.workload.jobs.size(), std::move(sizes));

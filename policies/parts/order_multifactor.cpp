@@ -52,8 +52,8 @@ class Multifactor final : public Order {
   int64_t priority(const View& now, JobId j) const {
     constexpr int64_t kOne = 1'000'000;
     const Duration age = std::min(now.now() - now.job(j).submit, max_age_);
-    const int64_t cluster = now.topology().gpus();
-    int64_t size = cluster ? std::min<int64_t>(now.shape(j).total_gpus, cluster) : 0;
+    const int64_t cluster = int64_t{now.topology().gpus()} * kMilli;
+    int64_t size = std::min(now.shape(j).total_milli(), cluster);
     if (favor_small_) size = cluster - size;
     const int64_t qos = std::max<int64_t>(0, now.priority(j));
     Int128 sum = Int128(weights_.age) * kOne * age / max_age_;

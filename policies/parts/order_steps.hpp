@@ -6,16 +6,9 @@
 
 namespace muster {
 
-/// GPU time as View::attained counts it: milli-GPUs of all tasks.
-inline int64_t milli_gpus(const Shape& s) {
-  Int128 sum = 0;
-  for (const TaskGroup& g : s.groups) sum += Int128(g.per_task[kGpu]) * g.max_tasks;
-  return int64_t(std::min<Int128>(sum, int64_t{1} << 60));
-}
-
 /// Microseconds until a job that has attained `has` has attained `wants`, if it computes from now on; kNever: never.
 inline Duration until_attained(const View& now, JobId j, Int128 has, Int128 wants) {
-  const int64_t rate = milli_gpus(now.shape(j));
+  const int64_t rate = now.shape(j).total_milli();
   if (rate == 0) return kNever;
   const Int128 d = (std::max<Int128>(0, wants - has) + rate - 1) / rate;
   return d < kNever ? Duration(d) : kNever;

@@ -48,7 +48,7 @@ template <class Queue> class Preempting final : public List<Preempting<Queue>> {
       default: break;
     }
     if (plan.at(e.job).empty()) holders_.erase(e.job);
-    else place(now, plan, e.job);
+    else if (this->parts_.order->slopes() || !holders_.contains(e.job)) place(now, plan, e.job);  // a step that is due is for changed() to take
   }
   /// The order has another key for a job that does not wait.
   void rekey_placed(const View& now, const Plan& plan, JobId j) {
@@ -95,11 +95,8 @@ template <class Queue> class Preempting final : public List<Preempting<Queue>> {
     if constexpr (kStop) return JobQueue(o.keyed(), jobs);
     else return ShapeGroups(jobs);
   }
-  /// Whether its key moves.
-  bool place(const View& now, const Plan& plan, JobId j) {
-    const Line l = this->parts_.order->placed(now, *this->parts_.estimate, j);
-    holders_.insert(now.now(), j, l, plan.at(j));
-    return l.slope != 0;
+  void place(const View& now, const Plan& plan, JobId j) {
+    holders_.insert(now.now(), j, this->parts_.order->placed(now, *this->parts_.estimate, j), plan.at(j));
   }
 
   /// Starts `j`, at the cost of later jobs if need be.
@@ -121,7 +118,8 @@ template <class Queue> class Preempting final : public List<Preempting<Queue>> {
     }
     plan.start(j, at);
     erase(now, j);
-    if (place(now, plan, j)) started_.push_back(j);
+    place(now, plan, j);
+    if (this->parts_.order->slopes()) started_.push_back(j);
     if (victims_.empty()) return true;
     for (const JobId v : victims_) {
       holders_.erase(v);

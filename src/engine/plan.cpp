@@ -121,7 +121,7 @@ int64_t View::speed(JobId j) const {
     tasks = 0;
     for (const TaskGroup& g : w_.shape(j).groups) tasks += g.max_tasks;
   }
-  return w_.live[j].speed / tasks;
+  return speed_ppm(w_.live[j]) / tasks;
 }
 
 Duration View::setback(JobId j) const {

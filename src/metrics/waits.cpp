@@ -33,13 +33,13 @@ class Waits : public Family {
   void report(Report& out) override {
     Int128 all = 0;
     for (const Int128 t : time_) all += t;
-    out.add("gpu_wait", double(all) / kGpuSecond, "gpu.s", Better::lower);
+    out.add("gpu_wait", double(all) / kGpuHour, "GPU-h", Better::lower);
     for (size_t r = 0; r < kReasons; r++)
-      if (kNames[r]) out.add(std::string("gpu_wait_") + kNames[r], double(time_[r]) / kGpuSecond, "gpu.s", Better::lower);
+      if (kNames[r]) out.add(std::string("gpu_wait_") + kNames[r], double(time_[r]) / kGpuHour, "GPU-h", Better::lower);
   }
 
  private:
-  static constexpr double kGpuSecond = double(kMilli) * double(kSecond);
+  static constexpr double kGpuHour = double(kMilli) * 3600.0 * double(kSecond);
   struct Waiting {
     Time since = kNever;  // kNever: it does not wait
     Reason reason = Reason::none;

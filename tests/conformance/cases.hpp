@@ -76,6 +76,7 @@ void max_min(const Json& c, Tally& tally);
 void dominant_resource(const Json& c, Tally& tally);
 void fair_share(const Json& c, Tally& tally);
 // Queues: false when the kind is of another family.
+bool theory_case(const std::string& kind, const Json& c, Tally& tally);
 bool kueue_case(const std::string& kind, const Json& c, Tally& tally);
 bool yarn_case(const std::string& kind, const Json& c, Tally& tally);
 bool share_case(const std::string& kind, const Json& c, Tally& tally);

@@ -289,6 +289,78 @@ std::string topology(const Json& c) {
   return got == c["expect"].at("domains") ? "" : "found " + got.dump() + ", expected " + c["expect"]["domains"].dump();
 }
 
+/// The quota exercises: the same tree in other words.
+QuotaTree::Quota exercise_quota(const Json& q) {
+  const auto given = [&](const char* name) { return q.contains(name) ? amount(q[name]) : QuotaTree::kUnlimited; };
+  return {amount(q.at("nominal")), given("borrowing_limit"), given("lending_limit")};
+}
+/// What queue `who` of a cohort could use when nothing runs, in thousandths.
+int64_t could_use(const Json& cohort, const std::string& who) {
+  QuotaTree tree({0});
+  const uint32_t root = tree.add(kNone, {});
+  uint32_t asked = root;
+  for (const auto& [name, q] : cohort.items()) {
+    const uint32_t n = tree.add(root, std::vector{exercise_quota(q)});
+    if (name == who) asked = n;
+  }
+  return tree.available(asked, 0);
+}
+/// "a.borrowing_limit=5 and c.lending_limit unset", done to the cohort.
+Json changed(Json cohort, std::string text) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(" and ", at), text.size());
+    const std::string one = text.substr(at, end - at);
+    at = end + 5;
+    const size_t dot = one.find('.'), key_end = one.find_first_of("= ", dot);
+    Json& queue = cohort.at(one.substr(0, dot));
+    const std::string key = one.substr(dot + 1, key_end - dot - 1);
+    if (one[key_end] == '=') queue[key] = std::stod(one.substr(key_end + 1));
+    else queue.erase(key);
+  }
+  return cohort;
+}
+std::string quota(const Json& c) {
+  const Json &in = c.at("input"), &want = c.at("expected");
+  std::string difference;
+  const auto check = [&](const std::string& what, int64_t expected, int64_t found) {
+    if (expected != found) difference += what + ": expected " + std::to_string(expected) + "/1000, found " + std::to_string(found) + "; ";
+  };
+  if (want.contains("max_usable"))
+    for (const auto& [name, n] : want["max_usable"].items()) check(name, amount(n), could_use(in.at("cohort"), name));
+  for (const auto& [key, cases] : want.items()) {
+    const size_t end = key.find("_may_borrow");
+    if (end == std::string::npos) continue;
+    const std::string who = key.substr(0, end);
+    for (const auto& [text, n] : cases.items()) {
+      const Json cohort = changed(in.at("cohort"), text);
+      check(text, amount(n), could_use(cohort, who) - amount(cohort.at(who).at("nominal")));
+    }
+  }
+  if (in.contains("cohort_nominal_total")) {  // shares of a borrowing queue; shown in thousandths, rounded up
+    const Json &total = in["cohort_nominal_total"], &queue = in.at("queue");
+    const auto share = [&](const std::vector<std::string>& resources, int64_t weight) {
+      std::vector<uint32_t> numbers;
+      std::vector<QuotaTree::Quota> own, others;
+      for (const std::string& r : resources) {
+        numbers.push_back(uint32_t(numbers.size()));
+        own.push_back({amount(queue.at("nominal").at(r))});
+        others.push_back({amount(total.at(r)) - amount(queue["nominal"][r])});
+      }
+      QuotaTree tree(numbers);
+      const uint32_t root = tree.add(kNone, {}), n = tree.add(root, own, weight);
+      tree.add(root, others);
+      for (size_t r = 0; r < resources.size(); r++) tree.use(n, r, amount(queue.at("used").at(resources[r])));
+      return tree.share(n).shown();
+    };
+    const auto shown = [](const Json& v) { return int64_t(std::ceil(number(v) * 1000 - 1e-9)); };
+    std::vector<std::string> all;
+    for (const auto& [r, v] : want.at("per_resource").items()) all.push_back(r), check(r, shown(v), share({r}, 1000));
+    check("unweighted", shown(want.at("unweighted")), share(all, 1000));
+    check("weighted", shown(want.at("weighted")), share(all, amount(queue.at("weight"))));
+  }
+  return difference;
+}
+
 }  // namespace
 
 bool kueue_case(const std::string& kind, const Json& c, Tally& tally) {
@@ -297,6 +369,7 @@ bool kueue_case(const std::string& kind, const Json& c, Tally& tally) {
                                                                             {"kueue.preemption", preemption},
                                                                             {"kueue.candidate_order", candidate_order},
                                                                             {"kueue.tas_assignment", topology}};
+  if (kind == "quota") return tally.judged(c.at("id").get<std::string>(), quota(c)), true;
   const auto k = kinds.find(kind);
   if (k == kinds.end()) return false;
   tally.judged(c.at("id").get<std::string>(), k->second(c), c.value("check", "") == "oracle: not run");

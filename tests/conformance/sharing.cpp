@@ -202,4 +202,33 @@ void fair_share(const Json& c, Tally& tally) {
   tally.judged(id, difference);
 }
 
+/// Rows of the theory of sharing, in the words of the exercises.
+bool theory_case(const std::string& kind, const Json& c, Tally& tally) {
+  const auto fraction = [](const Json& v) { return v.is_string() ? Json{{"frac", v}} : v; };
+  Json exercise = {{"id", c.value("id", kind)}, {"input", Json::object()}, {"expected", Json::object()}};
+  Json &in = exercise["input"], &want = exercise["expected"];
+  if (kind == "max_min_progressive_filling" || kind == "max_min_weighted") {
+    in["capacity"] = c.at("input").at("capacity");
+    const Json& demands = c["input"].at("demands");
+    for (size_t i = 0; i < demands.size(); i++) {
+      const std::string user = "u" + std::to_string(i + 1);
+      in["demands"][user] = demands[i];
+      if (c["input"].contains("weights")) in["weights"][user] = c["input"]["weights"][i];
+      want["allocation"][user] = fraction(c.at("expect").at("allocation")[i]);
+    }
+    return max_min(exercise, tally), true;
+  }
+  if (kind != "drf.discrete" && kind != "gpu_teaching_example" && kind != "weighted_drf") return false;
+  in["capacity"] = c.at("input").at("total");
+  for (const auto& [user, demand] : c["input"].at("users").items()) {
+    in["users"][user]["demand"] = demand;
+    if (c["input"].contains("weights")) in["users"][user]["weight"] = c["input"]["weights"].at(user);
+  }
+  Json& of = want[kind == "weighted_drf" ? "continuous" : "discrete_stop_at_first_no_fit"];
+  for (const auto& [user, tasks] : c.at("expect").at("tasks").items()) of["tasks"][user] = fraction(tasks);
+  if (c["expect"].contains("dominantShare"))
+    for (const auto& [user, share] : c["expect"]["dominantShare"].items()) of["dominant_share"][user] = fraction(share);
+  return dominant_resource(exercise, tally), true;
+}
+
 }  // namespace conformance

@@ -148,10 +148,13 @@ struct Slow {
         bool runs = never_fits(shape, t, n, n + 1) == Reason::none && now.usable(n);
         for (size_t k = 1; k < kMaxKinds; k++) runs &= g.per_task[k] <= now.free_amount(n, k);
         runs &= g.gpus <= now.free_count(n);
-        double lost = left[n];
-        if (g.gpus > 0 && runs) lost -= 1000.0 * now.free_count(n);
-        fgd += count / popularity * lost;
-        used |= runs && g.gpus > 0;
+        double useful = 0, room = 0;  // what is on GPUs that hold the task, or its share
+        const int64_t part = g.gpus ? 1000 : g.gpu_milli();
+        for (unsigned gpu = 0; part && gpu < t.gpus_of(n); gpu++)
+          if (now.left(n, gpu) >= part) useful += double(now.left(n, gpu)), room++;
+        runs &= part == 0 || room > 0;
+        fgd += count / popularity * (runs && part ? left[n] - useful : left[n]);
+        used |= runs && part > 0;
       }
       if (!used) stranded += left[n] / 1000;
     }
