@@ -23,13 +23,6 @@ if(NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 
-# The two do not go together: a compiler cache cannot look into precompiled headers. Without one, they save about a fifth of a build.
-set(no_cache ON)
-if(MUSTER_CCACHE)
-  set(no_cache OFF)
-endif()
-option(MUSTER_PCH "Precompile the standard headers (default: when there is no ccache)" ${no_cache})
-
 # For our own targets only, so that nothing leaks to those who link the libraries.
 function(muster_flags target)
   # Aggregates carry default member initialisers, so a field left out is not a field forgotten.
@@ -41,10 +34,6 @@ function(muster_flags target)
   endif()
   if(MUSTER_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
-  endif()
-  if(MUSTER_PCH)
-    target_precompile_headers(${target} PRIVATE <algorithm> <array> <functional> <map> <memory> <optional> <set> <span> <string>
-                                                <string_view> <vector>)
   endif()
   if(MUSTER_IPO)
     set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)
