@@ -25,6 +25,7 @@ class Waits : public Family {
     for (const Record& r : records) {
       if (r.job >= waiting_.size()) continue;
       const bool waits = r.state == State::queued || r.state == State::claimed;
+      if (!waits && r.waiting == 0) continue;  // it did not wait before either; its row is cold when it ends
       Waiting& w = waiting_[r.job];
       if (w.since != kNever && w.since != r.at) time_[size_t(w.reason)] += Int128{asked(r.job)} * (r.at - w.since);
       w.since = waits ? r.at : kNever, w.reason = r.reason;
