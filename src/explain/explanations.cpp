@@ -4,28 +4,32 @@
 
 namespace muster {
 
+namespace {
+/// What `backfill` and `schedule` read.
+constexpr const char* kJobs =
+    "// Times in seconds. Optional: \"est\" (an estimate, also the limit), \"prio\" (smaller first), \"policies\": [\"fifo\", "
+    "\"sjf\"].\n"
+    "{\n"
+    " \"gpus\": 4,\n"
+    " \"jobs\": [\n"
+    "  {\"id\": \"A\", \"submit\": 0, \"size\": 2, \"run\": 10},\n"
+    "  {\"id\": \"B\", \"submit\": 1, \"size\": 4, \"run\": 5},\n"
+    "  {\"id\": \"C\", \"submit\": 2, \"size\": 2, \"run\": 6},\n"
+    "  {\"id\": \"D\", \"submit\": 3, \"size\": 2, \"run\": 9}\n"
+    " ]\n"
+    "}\n"
+    "// The same as CSV:\n"
+    "// id,submit,size,run\n"
+    "// capacity,,4,\n"
+    "// A,0,2,10\n"
+    "// B,1,4,5\n"
+    "// C,2,2,6\n"
+    "// D,3,2,9\n";
+}  // namespace
+
 std::span<const Explanation> explanations() {
   static constexpr Explanation kExplanations[] = {
-      {"backfill", "jobs on GPUs, first in first out beside the ways of backfilling",
-       "// Times in seconds. Optional: \"est\" (an estimate, also the limit), \"prio\" (smaller first), \"policies\": [\"fifo\", "
-       "\"sjf\"].\n"
-       "{\n"
-       " \"gpus\": 4,\n"
-       " \"jobs\": [\n"
-       "  {\"id\": \"A\", \"submit\": 0, \"size\": 2, \"run\": 10},\n"
-       "  {\"id\": \"B\", \"submit\": 1, \"size\": 4, \"run\": 5},\n"
-       "  {\"id\": \"C\", \"submit\": 2, \"size\": 2, \"run\": 6},\n"
-       "  {\"id\": \"D\", \"submit\": 3, \"size\": 2, \"run\": 9}\n"
-       " ]\n"
-       "}\n"
-       "// The same as CSV:\n"
-       "// id,submit,size,run\n"
-       "// capacity,,4,\n"
-       "// A,0,2,10\n"
-       "// B,1,4,5\n"
-       "// C,2,2,6\n"
-       "// D,3,2,9\n",
-       explain_backfill},
+      {"backfill", "jobs on GPUs, first in first out beside the ways of backfilling", kJobs, explain_backfill},
       {"buddy", "buddy allocation: power-of-two blocks, or cells of any fan-out, lowest-numbered first",
        "// Or cells: \"roots\": 2, \"children_per_level_from_root\": [2, 2, 2] in place of size and min_block.\n"
        "{\n"
@@ -55,18 +59,22 @@ std::span<const Explanation> explanations() {
        "// physicalCluster and virtualClusters. Of a group also: leaf_type, pinned, lazy_preemption; priority -1 is opportunistic.\n"
        "{\n"
        " \"cluster\": {\n"
-       "  \"cell_types\": {\"SWITCH\": {\"child\": \"GPU\", \"count\": 4}, \"NODE\": {\"child\": \"SWITCH\", \"count\": 2, \"is_node\": true},\n"
+       "  \"cell_types\": {\"SWITCH\": {\"child\": \"GPU\", \"count\": 4}, \"NODE\": {\"child\": \"SWITCH\", \"count\": 2, \"is_node\": "
+       "true},\n"
        "                 \"RACK\": {\"child\": \"NODE\", \"count\": 2}},\n"
        "  \"physical_cells\": [{\"type\": \"RACK\", \"children\": [{\"address\": \"n0\"}, {\"address\": \"n1\"}]}]\n"
        " },\n"
-       " \"vcs\": {\"A\": {\"cells\": [{\"path\": \"RACK.NODE\", \"count\": 1}]}, \"B\": {\"cells\": [{\"path\": \"RACK.NODE.SWITCH\", \"count\": 2}]}},\n"
+       " \"vcs\": {\"A\": {\"cells\": [{\"path\": \"RACK.NODE\", \"count\": 1}]}, \"B\": {\"cells\": [{\"path\": \"RACK.NODE.SWITCH\", "
+       "\"count\": 2}]}},\n"
        " \"groups\": {\n"
        "  \"a\": {\"vc\": \"A\", \"priority\": 0, \"members\": [{\"pods\": 1, \"leaf_cells\": 8}]},\n"
        "  \"b1\": {\"vc\": \"B\", \"priority\": 0, \"members\": [{\"pods\": 1, \"leaf_cells\": 4}]},\n"
        "  \"b2\": {\"vc\": \"B\", \"priority\": 0, \"members\": [{\"pods\": 1, \"leaf_cells\": 4}]}\n"
        " },\n"
-       " \"events\": [{\"op\": \"submit\", \"group\": \"b1\"}, {\"op\": \"submit\", \"group\": \"a\"}, {\"op\": \"submit\", \"group\": \"b2\"},\n"
-       "            {\"op\": \"release\", \"group\": \"b1\"}, {\"op\": \"release\", \"group\": \"a\"}, {\"op\": \"release\", \"group\": \"b2\"}]\n"
+       " \"events\": [{\"op\": \"submit\", \"group\": \"b1\"}, {\"op\": \"submit\", \"group\": \"a\"}, {\"op\": \"submit\", \"group\": "
+       "\"b2\"},\n"
+       "            {\"op\": \"release\", \"group\": \"b1\"}, {\"op\": \"release\", \"group\": \"a\"}, {\"op\": \"release\", \"group\": "
+       "\"b2\"}]\n"
        "}\n",
        explain_hived},
       {"maxmin", "max-min fair shares by progressive filling; of links too, and of whole units",
@@ -84,26 +92,7 @@ std::span<const Explanation> explanations() {
        "// c,4\n"
        "// d,5\n",
        explain_maxmin},
-      {"schedule", "jobs on GPUs under several policies, side by side",
-       "// Times in seconds. Optional: \"est\" (an estimate, also the limit), \"prio\" (smaller first), \"policies\": [\"fifo\", "
-       "\"sjf\"].\n"
-       "{\n"
-       " \"gpus\": 4,\n"
-       " \"jobs\": [\n"
-       "  {\"id\": \"A\", \"submit\": 0, \"size\": 2, \"run\": 10},\n"
-       "  {\"id\": \"B\", \"submit\": 1, \"size\": 4, \"run\": 5},\n"
-       "  {\"id\": \"C\", \"submit\": 2, \"size\": 2, \"run\": 6},\n"
-       "  {\"id\": \"D\", \"submit\": 3, \"size\": 2, \"run\": 9}\n"
-       " ]\n"
-       "}\n"
-       "// The same as CSV:\n"
-       "// id,submit,size,run\n"
-       "// capacity,,4,\n"
-       "// A,0,2,10\n"
-       "// B,1,4,5\n"
-       "// C,2,2,6\n"
-       "// D,3,2,9\n",
-       explain_schedule},
+      {"schedule", "jobs on GPUs under several policies, side by side", kJobs, explain_schedule},
   };
   return kExplanations;
 }

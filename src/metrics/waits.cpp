@@ -1,9 +1,8 @@
 // What waiting cost, by reason: the GPUs that jobs asked for times the time they waited. Over all jobs and the whole run.
-#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "metrics/family.hpp"
-#include "metrics/window.hpp"
 
 namespace muster {
 namespace {
