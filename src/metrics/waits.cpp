@@ -19,7 +19,6 @@ class Waits : public Family {
   void begin(const Header& h) override {
     if (!h.workload) return;
     workload_ = h.workload;
-    for (const Shape& s : workload_->shapes) asked_.push_back(s.total_milli());
     waits_for_.assign(workload_->jobs.size(), kNotAtAll);
   }
   void see(std::span<const Record> records) override {
@@ -45,13 +44,12 @@ class Waits : public Family {
  private:
   static constexpr double kGpuHour = double(kMilli) * 3600.0 * double(kSecond);
   static constexpr uint8_t kNotAtAll = 0xff;
-  Int128 gpus(JobId j) const { return asked_[workload_->jobs[j].shape]; }
+  Int128 gpus(JobId j) const { return workload_->shapes[workload_->jobs[j].shape].total_milli(); }
   void leave(JobId j, Time at) {
     if (waits_for_[j] != kNotAtAll) time_[waits_for_[j]] += gpus(j) * at;
     waits_for_[j] = kNotAtAll;
   }
   const Workload* workload_ = nullptr;
-  std::vector<int64_t> asked_;      // milli-GPUs by shape
   std::vector<uint8_t> waits_for_;  // a Reason by job: a byte, where the instant it began would be eight
   std::array<Int128, kReasons> time_{};  // of each wait its end less its begin, which are added as they come
 };
