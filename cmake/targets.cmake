@@ -49,8 +49,8 @@ muster_flags(muster_app)
 if(EXISTS ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
   add_executable(muster ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
   target_link_libraries(muster PRIVATE muster_app ${CMAKE_DL_LIBS})
-  # A policy in a shared library finds View and Plan in the program that loads it.
-  set_target_properties(muster PROPERTIES ENABLE_EXPORTS ON)
+  # A policy in a shared library finds all of the public headers in the program that loads it.
+  set_target_properties(muster PROPERTIES ENABLE_EXPORTS ON LINK_LIBRARY_OVERRIDE "WHOLE_ARCHIVE,muster_core,muster_policies")
   muster_flags(muster)
 else()
   message(STATUS "muster: no src/cli/main.cpp yet, so no muster binary")

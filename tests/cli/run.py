@@ -5,7 +5,8 @@ usage: run.py MUSTER TRANSCRIPT.txt...
 
 In a transcript `$ COMMAND` (and `> ` lines below it) is typed to sh, with `muster` the program under test, in an empty folder of its own; the lines below it are standard
 output, then standard error with `! ` before each line, then `[N]` when the exit status is not 0. A line `...` stands for any lines, `...` inside
-a line for any text. Lines before the first `$` are for people. Of a page in Markdown the fenced blocks that begin with `$ ` are the transcript.
+a line for any text. Lines before the first `$` are for people. Of a page in Markdown the fenced blocks that begin with `$ ` are the transcript, and
+a fenced block of a language and a file's name is that file.
 """
 import os, re, subprocess, sys, tempfile
 
@@ -18,11 +19,15 @@ def pattern(lines):
 def main():
     muster, failed, passed = os.path.abspath(sys.argv[1]), 0, 0
     environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "GITHUB_ACTIONS")}
+    # A page compiles against the headers as if they were installed.
+    environment["CPLUS_INCLUDE_PATH"] = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../include")
     environment["PATH"] = os.path.dirname(muster) + ":" + environment["PATH"]
     for file in sys.argv[2:]:
         with tempfile.TemporaryDirectory() as folder:
             text = open(file, encoding="utf-8").read()
             if file.endswith(".md"):
+                for name, block in re.findall(r"^```\w+ ([\w.]+)\n(.*?)^```$", text, re.M | re.S):
+                    open(os.path.join(folder, name), "w", encoding="utf-8").write(block)
                 text = "".join("\n" + block for block in re.findall(r"^```\w*\n(\$ .*?)^```$", text, re.M | re.S))
             for block in text.split("\n$ ")[1:]:
                 command, _, rest = block.partition("\n")
