@@ -1,5 +1,6 @@
 #include "parts/devices.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace muster {
@@ -133,14 +134,52 @@ void DevicePicker::spread(const Bits& b, size_t level, uint32_t d, uint32_t k) {
 void DevicePicker::pick_inside(size_t level, uint32_t d, NodeId n, std::span<uint64_t> free, uint32_t k, std::span<uint64_t> chosen) {
   std::fill(chosen.begin(), chosen.end(), 0);
   if (k == 0) return;
-  const Layout& y = layout(n);
-  const Bits b{y, free, chosen};
-  level -= topology_.node_level();
+  pick_in({layout(n), free, chosen}, level - topology_.node_level(), d, k);
+}
+
+void DevicePicker::pick_in(const Bits& b, size_t level, uint32_t d, uint32_t k) const {
   switch (how_) {
-    case Devices::lowest: return lowest(b, y[level].parts[d], k);
+    case Devices::lowest: return lowest(b, b.layout[level].parts[d], k);
     case Devices::closest: return closest(b, level, d, k);
     case Devices::spread: return spread(b, level, d, k);
   }
+}
+
+bool DevicePicker::pick_aligned(bool single, size_t level, uint32_t d, NodeId n, std::span<uint64_t> free, uint32_t k, std::span<uint64_t> chosen) {
+  std::fill(chosen.begin(), chosen.end(), 0);
+  if (k == 0) return true;
+  const Layout& y = layout(n);
+  const Bits b{y, free, chosen};
+  const size_t numa = numa_ - topology_.node_level();
+  level -= topology_.node_level();
+  if (level >= numa) {  // inside one already
+    if (count(free, y[level].parts[d]) < k) return false;
+    pick_in(b, level, d, k);
+    return true;
+  }
+  std::vector<Part> parts = y[numa].parts;
+  std::stable_sort(parts.begin(), parts.end(), [](const Part& p, const Part& q) { return p.to - p.from > q.to - q.from; });
+  size_t least = 0;
+  for (uint32_t gpus = 0; gpus < k && least < parts.size(); least++) gpus += parts[least].to - parts[least].from;
+  if (least == 1) {
+    const uint32_t in = best_part(y, numa, level, d, free, k);
+    if (in != kNone) pick_in(b, numa, in, k);
+    return in != kNone;
+  }
+  if (single) return false;
+  const std::span<const Part> inside = parts_in(y, numa, y[level].parts[d]);
+  parts.assign(inside.begin(), inside.end());
+  std::stable_sort(parts.begin(), parts.end(), [&](const Part& p, const Part& q) { return count(free, p) > count(free, q); });
+  parts.resize(std::min(parts.size(), least));
+  uint32_t have = 0;
+  for (const Part& p : parts) have += count(free, p);
+  if (have < k) return false;
+  for (const Part& p : parts) {
+    const uint32_t here = std::min(k, count(free, p));
+    if (here) pick_in(b, numa, y[numa].of_gpu[p.from], here);
+    k -= here;
+  }
+  return true;
 }
 
 }  // namespace muster

@@ -12,6 +12,16 @@ uint64_t Placer::tasks_of(const Request& t) {
 }
 
 bool Placer::place(const Request& t) {
+  numa_ = t.ask.all.aligned.empty() || t.relax.numa ? Numa::none : t.shape.numa;
+  // Placers that score nodes do so whatever the alignment; a task that would like it takes the best its node has.
+  must_align_ = numa_ == Numa::restricted || numa_ == Numa::single || (numa_ == Numa::best_effort && !chooses());
+  if (place_by_level(t)) return true;
+  if (numa_ != Numa::best_effort || !must_align_) return false;
+  must_align_ = false;
+  return place_by_level(t);
+}
+
+bool Placer::place_by_level(const Request& t) {
   const Ask& a = t.ask;
   lo_ = index_->begin(), hi_ = index_->end(), inside_ = kNone;
   apart_ = t.relax.apart ? 0 : t.shape.apart;
@@ -63,7 +73,7 @@ bool Placer::place_below(const Request& t, size_t level) {
   const Want* w = &t.sum();
   Want other;
   if (!t.relax.none()) w = &(other = relaxed(*w, t.relax));
-  const bool picky = w->amounts || !w->typed.empty() || apart_;
+  const bool aligned = must_align_ && !w->aligned.empty(), picky = w->amounts || !w->typed.empty() || apart_ || aligned;
   for (uint32_t c = levels.count_from(level, w->gpus); c != kNone; c = levels.count_from(level, c + 1))
     for (uint32_t f = levels.free_from(level, c, 0); f != kNone; f = levels.free_from(level, c, f + 1))
       for (NodeId n = levels.node_from(level, c, f, lo_); n < hi_; n = levels.node_from(level, c, f, n + 1)) {
@@ -72,6 +82,7 @@ bool Placer::place_below(const Request& t, size_t level) {
         mask_.clear();
         for (unsigned word = 0; word < cluster_->words(n); word++) mask_.push_back(cluster_->free_now(n, word));
         inside_level_ = level, inside_ = devices_.best_domain(level, n, mask_, w->gpus);
+        if (aligned && !align_all(n, *w, level, inside_)) continue;
         return place_one(t, n);
       }
   return false;
