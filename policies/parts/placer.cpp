@@ -487,7 +487,7 @@ void Placer::emit() {
     unsigned tasks = c.tasks;
     if (c.gpus) {
       picked_.resize(mask_.size());
-      if (inside_ != kNone) devices_.pick_inside(inside_level_, inside_, mask_, c.gpus, picked_);
+      if (inside_ != kNone) devices_.pick_inside(inside_level_, inside_, node, mask_, c.gpus, picked_);
       else devices_.pick(node, mask_, c.gpus, picked_);
       for (unsigned w = 0; w < mask_.size(); w++) {
         if (!picked_[w]) continue;

@@ -165,6 +165,7 @@ class Placer {
     Relax relax;
     const Want& sum() const { return most ? ask.all : ask.least; }
   };
+  static uint64_t tasks_of(const Request& t);
   bool place(const Request& t);
   bool place_at(const Request& t, size_t level);
   bool place_below(const Request& t, size_t level);

@@ -5,6 +5,12 @@
 
 namespace muster {
 
+uint64_t Placer::tasks_of(const Request& t) {
+  uint64_t tasks = 0;
+  for (const TaskGroup& g : t.shape.groups) tasks += t.most ? g.max_tasks : g.min_tasks;
+  return tasks;
+}
+
 bool Placer::place(const Request& t) {
   const Ask& a = t.ask;
   lo_ = index_->begin(), hi_ = index_->end(), inside_ = kNone;
@@ -14,9 +20,11 @@ bool Placer::place(const Request& t) {
   if (required == topology_.levels().size()) return false;
   uint32_t level = a.preferred;  // higher numbers are lower levels
   if (level == kNone || (required != kNone && level < required)) level = required;
+  const bool one_node = t.shape.nodes == Nodes::one || (t.shape.nodes != Nodes::whole && tasks_of(t) == 1);
   for (;; level--) {
     if (place_at(t, level)) return true;
     if (level == required) return false;
+    if (level == topology_.node_level() && one_node) return false;  // no wider domain has a node that holds it
     if (level == 0) break;
   }
   lo_ = index_->begin(), hi_ = index_->end(), inside_ = kNone;
@@ -44,9 +52,7 @@ bool Placer::place_at(const Request& t, size_t level) {
     }
     return false;
   }
-  uint64_t tasks = 0;
-  for (const TaskGroup& g : t.shape.groups) tasks += t.most ? g.max_tasks : g.min_tasks;
-  if (t.shape.nodes == Nodes::whole || (t.shape.nodes == Nodes::each && tasks > 1)) return false;
+  if (t.shape.nodes == Nodes::whole || (t.shape.nodes == Nodes::each && tasks_of(t) > 1)) return false;
   lo_ = index_->begin(), hi_ = index_->end();
   return level == node_level || gpus == 0 || t.sum().need[kGpu] ? place_within(t, true) : place_below(t, level);
 }
