@@ -191,7 +191,6 @@ std::string broken_by(uint64_t seed) {
   const HivedConfig config = random_config(d);
   const std::vector<Ask> asks = random_asks(d, true);
   Cluster c(config);
-  const std::string lists = Cluster(config).state();
   for (const Happens& h : random_history(d, seed % 3 == 0)) {
     const auto node = int32_t(h.which % c.hived.forest.nodes().size());
     if (h.what == Happens::comes && !c.runs(h.which) && c.hived.wrong(asks[h.which].request).empty()) c.comes(asks[h.which]);
