@@ -46,6 +46,7 @@ std::vector<PolicyInfo> table() {
   t.push_back(row("hdrf", "hierarchical dominant resource fairness over queues named by paths", make_hdrf, hdrf_parameters()));
   t.push_back(row("hived", "virtual clusters that own cells of the topology; opportunistic work in what they leave idle", make_hived,
                   hived_parameters(), {}, true));
+  t.push_back(row("kai", "a tree of queues with deserved quotas and fair shares, reclaimed, as KAI-Scheduler", make_kai, kai_parameters()));
   t.push_back(
       row("kueue", "cluster queues that own quota, borrow it in cohorts and take it back, as Kueue", make_kueue, kueue_parameters()));
   t.push_back(list_row("las", "least attained service first, in steps, preemptive",

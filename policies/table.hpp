@@ -6,6 +6,8 @@
 
 namespace muster {
 
+std::unique_ptr<Policy> make_kai(const PolicyInput& in);
+std::vector<Parameter> kai_parameters();
 std::unique_ptr<Policy> make_kueue(const PolicyInput& in);
 std::vector<Parameter> kueue_parameters();
 std::unique_ptr<Policy> make_hived(const PolicyInput& in);

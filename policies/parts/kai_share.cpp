@@ -78,9 +78,9 @@ Division divide(int64_t total, std::span<const ShareQueue> queues, int64_t k_mil
   return out;
 }
 
-bool may_reclaim(std::span<const TreeQueue> tree, uint32_t claimant, int64_t amount, bool preemptible, std::span<const GivesBack> victims,
+bool may_reclaim(std::span<const TreeQueue> tree, uint32_t claimant, const Amounts& amount, bool preemptible, std::span<const GivesBack> victims,
                  int64_t multiplier_millionths) {
-  std::vector<int64_t> allocated;
+  std::vector<Amounts> allocated;
   for (const TreeQueue& q : tree) allocated.push_back(q.allocated);
   const auto path = [&](uint32_t q) {  // from the top
     std::vector<uint32_t> p;
@@ -90,31 +90,42 @@ bool may_reclaim(std::span<const TreeQueue> tree, uint32_t claimant, int64_t amo
   };
   const std::vector<uint32_t> mine = path(claimant);
   std::vector<std::vector<uint32_t>> theirs;
+  Amounts given{};  // by all victims
   for (const GivesBack& v : victims) {
     theirs.push_back(path(v.queue));
     const auto& p = theirs.back();
     size_t split = 0;
     while (split + 1 < p.size() && split + 1 < mine.size() && p[split] == mine[split]) split++;
     const TreeQueue &us = tree[mine[split]], &them = tree[p[split]];
-    const int64_t allowed = std::min(std::max(them.deserved, them.fair), them.most);
-    const bool above_fair = allocated[p[split]] > allowed;
-    const bool by_quota = allocated[mine[split]] + amount <= us.deserved && allocated[p[split]] > them.deserved;
-    if (!above_fair && !by_quota) return false;
-    for (const uint32_t q : p) allocated[q] -= v.amount;
+    bool above_fair = false, above_quota = false, within_quota = true;
+    for (size_t k = 0; k < kShared; k++) {
+      const int64_t theirs_now = allocated[p[split]][k];
+      above_fair |= theirs_now > std::min(std::max(them.deserved[k], them.fair[k]), them.most[k]);
+      above_quota |= theirs_now > them.deserved[k];
+      within_quota &= amount[k] == 0 || allocated[mine[split]][k] + amount[k] <= us.deserved[k];
+    }
+    if (!above_fair && !(within_quota && above_quota)) return false;
+    for (size_t k = 0; k < kShared; k++) {
+      given[k] += v.amount[k];
+      for (const uint32_t q : p) allocated[q][k] -= v.amount[k];
+    }
   }
   // Nobody may end further above its fair share than the siblings it took from.
   for (size_t level = mine.size(); level-- > 0;) {
     const uint32_t q = mine[level];
-    const int64_t holds = allocated[q] + amount;
-    if (!preemptible && tree[q].fixed + amount > tree[q].deserved) return false;
-    if (holds <= tree[q].fair) continue;
-    for (const auto& p : theirs) {
-      if (p.size() <= level || p[level] == q || (level && p[level - 1] != mine[level - 1])) continue;
-      const uint32_t s = p[level];
-      // holds / fair x multiplier >= theirs / their fair; a fair share of nothing is passed by anything.
-      const Int128 left = Int128(holds) * multiplier_millionths * tree[s].fair;
-      const Int128 right = Int128(allocated[s]) * kMillion * tree[q].fair;
-      if (tree[q].fair == 0 || tree[s].fair == 0 ? tree[q].fair == 0 || allocated[s] == 0 : left >= right) return false;
+    for (size_t k = 0; k < kShared; k++) {
+      const int64_t holds = allocated[q][k] + amount[k];
+      if (!preemptible && amount[k] > 0 && tree[q].fixed[k] + amount[k] > tree[q].deserved[k]) return false;
+      if (holds <= tree[q].fair[k] || amount[k] == 0 || given[k] == 0) continue;
+      for (const auto& p : theirs) {
+        if (p.size() <= level || p[level] == q || (level && p[level - 1] != mine[level - 1])) continue;
+        const uint32_t s = p[level];
+        const int64_t fair = tree[q].fair[k], others = tree[s].fair[k];
+        // holds / fair x multiplier >= theirs / their fair; a fair share of nothing is passed by anything.
+        const Int128 left = Int128(holds) * multiplier_millionths * others;
+        const Int128 right = Int128(allocated[s][k]) * kMillion * fair;
+        if (fair == 0 || others == 0 ? fair == 0 || allocated[s][k] == 0 : left >= right) return false;
+      }
     }
   }
   return true;

@@ -1,5 +1,6 @@
 // KAI-Scheduler's hierarchical fair share and the rules of reclaiming.
 #pragma once
+#include <array>
 #include <span>
 #include <vector>
 
@@ -30,22 +31,27 @@ struct Division {
 /// pkg/scheduler/plugins/proportion/resource_division.
 Division divide(int64_t total, std::span<const ShareQueue> queues, int64_t k_millionths, int64_t unit = 1000);
 
-/// A queue of the tree, for reclaiming; amounts in thousandths of one resource.
+/// GPUs, CPUs and memory.
+inline constexpr size_t kShared = 3;
+using Amounts = std::array<int64_t, kShared>;
+
+/// A queue of the tree, for reclaiming; what is not shared by quotas is left 0 in all of them.
 struct TreeQueue {
   uint32_t parent = ~uint32_t{0};
-  int64_t deserved = 0, fair = 0, allocated = 0;
-  int64_t fixed = 0;  ///< of it: by jobs that cannot be preempted
-  int64_t most = kUnlimited;
+  Amounts deserved{}, fair{}, allocated{};
+  Amounts fixed{};  ///< of it: by jobs that cannot be preempted
+  Amounts most{kUnlimited, kUnlimited, kUnlimited};
 };
 /// What a victim gives back in its leaf queue.
 struct GivesBack {
   uint32_t queue;
-  int64_t amount;
+  Amounts amount;
 };
 /// Whether a job of leaf queue `claimant` that wants `amount` may take it from these victims, in this order. `multiplier_millionths`
 /// (at least one) scales the claimant's ratio where both sides are compared.
-/// Rules: KAI-Scheduler, commit 72de64fc: pkg/scheduler/plugins/proportion/reclaimable.
-bool may_reclaim(std::span<const TreeQueue> tree, uint32_t claimant, int64_t amount, bool preemptible, std::span<const GivesBack> victims,
+/// Rules: KAI-Scheduler, commit 72de64fc: pkg/scheduler/plugins/proportion/reclaimable. Where they speak of a side that is above
+/// what it may have, one resource is enough; where of one within, all are meant.
+bool may_reclaim(std::span<const TreeQueue> tree, uint32_t claimant, const Amounts& amount, bool preemptible, std::span<const GivesBack> victims,
                  int64_t multiplier_millionths = 1'000'000);
 
 }  // namespace muster::kai

@@ -80,6 +80,7 @@ bool theory_case(const std::string& kind, const Json& c, Tally& tally);
 bool kueue_case(const std::string& kind, const Json& c, Tally& tally);
 bool yarn_case(const std::string& kind, const Json& c, Tally& tally);
 bool share_case(const std::string& kind, const Json& c, Tally& tally);
+bool kai_case(const std::string& kind, const Json& c, Tally& tally);
 /// A trace whose mean completion time stands in the README.md beside it. False when it is not there.
 void buddy(const Json& c, Tally& tally);
 void cells(const Json& c, Tally& tally);

@@ -24,7 +24,7 @@ void judge(const Json& c, const fs::path& file, Tally& tally) {
   if (kind == "fair_share") return fair_share(c, tally);
   if (kind == "buddy") return buddy(c, tally);
   if (kind == "cells") return cells(c, tally);
-  if (theory_case(kind, c, tally) || kueue_case(kind, c, tally) || yarn_case(kind, c, tally) || share_case(kind, c, tally)) return;
+  if (theory_case(kind, c, tally) || kueue_case(kind, c, tally) || yarn_case(kind, c, tally) || share_case(kind, c, tally) || kai_case(kind, c, tally)) return;
   if (!kind.empty()) return tally.skipped(kind);
   if (c.contains("recommended_behaviour")) return hived_defect(c, tally);
   if (c.contains("events") && c.contains("cluster")) return hived(c, tally), hived_run(c, tally);

@@ -89,14 +89,15 @@ std::string reclaim(const Json& c) {
     kai::TreeQueue& x = tree[number[name]];
     const std::string parent = text(q, "parent");
     if (!parent.empty()) x.parent = number.at(parent);
-    x.deserved = thousandths(q, "deserved", 0), x.fair = thousandths(q, "fairShare", 0), x.allocated = thousandths(q, "allocated", 0);
-    x.fixed = thousandths(q, "np", 0), x.most = thousandths(q, "maxAllowed", kai::kUnlimited);
+    x.deserved[kGpu] = thousandths(q, "deserved", 0), x.fair[kGpu] = thousandths(q, "fairShare", 0);
+    x.allocated[kGpu] = thousandths(q, "allocated", 0), x.fixed[kGpu] = thousandths(q, "np", 0);
+    x.most[kGpu] = thousandths(q, "maxAllowed", kai::kUnlimited);
   }
   std::vector<kai::GivesBack> victims;
   for (const auto& [queue, amounts] : in.at("victims").items())
-    for (const Json& a : amounts) victims.push_back({number.at(queue), thousandths(a)});
+    for (const Json& a : amounts) victims.push_back({number.at(queue), {thousandths(a), 0, 0}});
   const Json& r = in.at("reclaimer");
-  const bool found = kai::may_reclaim(tree, number.at(text(r, "queue")), thousandths(r, "gpus", 0), r.value("preemptible", true), victims,
+  const bool found = kai::may_reclaim(tree, number.at(text(r, "queue")), {thousandths(r, "gpus", 0), 0, 0}, r.value("preemptible", true), victims,
                                       thousandths(in, "utilizationMultiplier", 1000) * 1000);
   return found == c.at("expect").at("reclaimable").get<bool>() ? "" : std::string("found ") + (found ? "true" : "false");
 }
