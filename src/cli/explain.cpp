@@ -4,6 +4,7 @@
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
 #include "explain/explanation.hpp"
+#include "explain/language.hpp"
 #include "files/read.hpp"
 #include "files/write.hpp"
 #include "muster/config.hpp"
@@ -36,9 +37,10 @@ int run(const Arguments& a, Console& console) {
   }
   const DocumentFormat& format = chosen(document_formats(), a.get("--format", "text"), "format");
   const size_t until = size_t(a.number("--until", 1'000'000'000, 1, 1'000'000'000));
+  const Language& language = chosen(languages(), a.get("--lang", "en"), "language");
   const auto write = [&](Document d) {
     cut(d.blocks, until);
-    const std::string text = format.write(d);
+    const std::string text = format.write(translated(std::move(d), language));
     if (a.has("--out")) write_file(std::string(a.get("--out")), text);
     else console.out(text);
     return kDone;
@@ -75,6 +77,7 @@ Command explain_command() {
                       {"--set", "NAME=VALUE", "a field of the exercise, in place of the file's", true},
                       {"--until", "N", "only the first N steps"},
                       {"--records", "DIR", "write the records of the runs behind it there"},
+                      {"--lang", "L", "en or zh (Chinese); default en"},
                       {"--out", "FILE", "write there instead of standard output"}},
           .least = 0,
           .most = 100,
