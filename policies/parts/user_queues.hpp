@@ -79,19 +79,8 @@ template <class Form, class Share> class UserQueues : public Policy {
   void chose(const View&, Plan&, uint32_t, JobId, bool) {}  ///< a user's job was chosen; whether it fits. Before took()
   /// The key of user `u` may be another one now.
   void refresh(const View& now, uint32_t u) {
-    User& user = users_[u];
-    while (!user.jobs.empty() && !waiting_.contains(user.jobs[0].id)) {
-      std::pop_heap(user.jobs.begin(), user.jobs.end(), std::greater<>());
-      user.jobs.pop_back();
-    }
-    const Waits next = user.jobs.empty() ? Waits{} : user.jobs[0];
-    const JobId head = next.id;
-    if (user.head != head) {
-      if (user.head != kNone && (head == kNone || user.shape != next.shape)) heads_.erase(u, user.shape);
-      if (head != kNone) fresh_.push_back(head);
-      user.head = head, user.shape = next.shape;
-    }
-    if (head != kNone) heads_.insert(now, u, user.shape, {form().key(now, u, head), head});
+    const User& user = users_[u];
+    if (user.head != kNone) heads_.insert(now, u, user.shape, {form().key(now, u, user.head), user.head});
   }
   const Resources& amounts(const View& now, JobId j) const { return amounts_[now.job(j).shape]; }
   JobId head(uint32_t u) const { return users_[u].head; }
@@ -119,6 +108,13 @@ template <class Form, class Share> class UserQueues : public Policy {
     friend constexpr bool operator<(const Key& a, const Key& b) { return a.share == b.share ? a.head < b.head : a.share < b.share; }
   };
   Form& form() { return static_cast<Form&>(*this); }
+  void make_head(const View& now, uint32_t u, Waits next) {
+    User& user = users_[u];
+    if (user.head != kNone && (next.id == kNone || user.shape != next.shape)) heads_.erase(u, user.shape);
+    if (next.id != kNone) fresh_.push_back(next.id);
+    user.head = next.id, user.shape = next.shape;
+    refresh(now, u);
+  }
   void enter(const View& now, JobId j) {
     const Job& job = now.job(j);
     const uint32_t u = sharers_.of(job);
@@ -126,13 +122,20 @@ template <class Form, class Share> class UserQueues : public Policy {
     fresh_.push_back(j);
     User& user = users_[u];
     user.jobs.push_back({j, job.shape});
-    std::push_heap(user.jobs.begin(), user.jobs.end(), std::greater<>());
-    if (j < user.head) refresh(now, u);  // kNone is greater than every id
+    if (j < newest_) std::push_heap(user.jobs.begin(), user.jobs.end(), std::greater<>());
+    else newest_ = j;  // greater than all in the heap, so that its place is the last
+    if (j < user.head) make_head(now, u, {j, job.shape});  // kNone is greater than every id
   }
   void leave(const View& now, JobId j) {
     waiting_.erase(j);
     const uint32_t u = sharers_.of(now.job(j));
-    if (users_[u].head == j) refresh(now, u);
+    User& user = users_[u];
+    if (user.head != j) return;
+    while (!user.jobs.empty() && !waiting_.contains(user.jobs[0].id)) {
+      std::pop_heap(user.jobs.begin(), user.jobs.end(), std::greater<>());
+      user.jobs.pop_back();
+    }
+    make_head(now, u, user.jobs.empty() ? Waits{} : user.jobs[0]);
   }
   /// What a job holds is fixed when it starts: nothing here resizes it.
   Resources& flexible(JobId j, size_t jobs) {
@@ -210,6 +213,7 @@ template <class Form, class Share> class UserQueues : public Policy {
   NotYet not_yet_;
   IdSet waiting_, charged_;
   std::vector<User> users_;
+  JobId newest_ = 0;                 // the greatest id that ever entered
   std::vector<Resources> amounts_;   // by shape
   std::vector<Resources> flexible_;  // by job, of shapes that are not fixed
   std::vector<JobId> fresh_;         // joined, or became first of their user, since the last pass
