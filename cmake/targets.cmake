@@ -6,6 +6,7 @@ find_package(fmt REQUIRED)
 find_package(pugixml REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(Threads REQUIRED)
+find_library(MUSTER_UTF8PROC utf8proc REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 
 # Core: no thread, no clock. Header-only libraries are needed to build it, not to link it, hence BUILD_INTERFACE.
@@ -42,7 +43,7 @@ add_library(muster_app STATIC ${sources})
 target_include_directories(muster_app PUBLIC ${PROJECT_SOURCE_DIR}/src PRIVATE ${PROJECT_SOURCE_DIR}/policies)
 target_compile_definitions(muster_app PRIVATE MUSTER_VERSION="${PROJECT_VERSION}")
 target_link_libraries(muster_app PUBLIC muster_core muster_policies PRIVATE nlohmann_json::nlohmann_json CLI11::CLI11 fmt::fmt
-                                                                           pugixml::pugixml yaml-cpp
+                                                                           pugixml::pugixml yaml-cpp ${MUSTER_UTF8PROC}
                                                                            Threads::Threads)
 muster_flags(muster_app)
 

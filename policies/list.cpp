@@ -47,8 +47,11 @@ void check_names(const Config& c) {
       for (const PartParameter& q : part_for(c, s).parameters) taken |= name == q.name;
     }
     const auto p = std::find_if(known.begin(), known.end(), [&name = name](const Parameter& q) { return q.name == name; });
-    const bool as_usual = value.value == p->fallback;  // a report names all parameters, and a rerun gives them
-    if (!taken && !as_usual) throw InputError(place(&value) + name + " is nothing to the parts chosen; it goes with " + p->help);
+    if (!taken) {
+      std::string takers;
+      for (const std::string& t : p->takers) takers += (takers.empty() ? "" : "|") + t;
+      throw InputError(place(&value) + name + " is nothing to the parts chosen; it goes with " + p->slot + "=" + takers + ": " + p->help);
+    }
   }
 }
 

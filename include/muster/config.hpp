@@ -55,6 +55,8 @@ struct Parameter {
   std::string fallback;              ///< default, as text
   std::string help;
   std::vector<std::string> allowed;  ///< empty: anything of the default's form
+  std::string slot = {};                  ///< the parameter whose value decides whether this one counts; empty: it always does
+  std::vector<std::string> takers = {};   ///< the values of `slot` with which it counts
 };
 
 /// The name nearest to `word` among `known` (edit distance at most 3 and less than half its length), or empty.

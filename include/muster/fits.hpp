@@ -21,7 +21,7 @@ bool suits(const NodeKind& kind, const TaskGroup& g, uint8_t wishes = kAllWishes
 int compare_versions(std::string_view a, std::string_view b);
 
 /// Why no placement of the empty cluster `t` holds the least tasks of `s`, the hardest reason first: cluster_size, node_size, type, driver,
-/// label, level; Reason::none when one does. Every GPU counts, down or not. One group is decided exactly, several
+/// label, level, numa; Reason::none when one does. Every GPU counts, down or not. One group is decided exactly, several
 /// by a search (pack_items) that may come to its limit: what is not decided passes, and none that fits somewhere is refused.
 Reason never_fits(const Shape& s, const Topology& t);
 /// The same on nodes [begin, end) alone: a partition.

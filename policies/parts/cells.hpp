@@ -224,6 +224,8 @@ class CellForest {
   void unbind_one(int32_t x);
   void unbind_up(int32_t x);
   void bind_bad(int32_t x);
+  int32_t make_way(int32_t x, int32_t v, int32_t vc);
+  void unbind_below(int32_t x);
   void take_bad(int32_t c);
   void give_bad(int32_t c);
   void doom(int32_t chain, int32_t level);

@@ -277,13 +277,44 @@ void CellForest::count_leaves(std::span<const int32_t> leaves, int32_t priority,
   for (int32_t l = 1; l <= top; l++) flush(l, flush);
 }
 
+/// A bad cell that nobody uses is bound only to be seen. Where that happened since leaf `x` was chosen for virtual leaf `v`, or for a cell that
+/// holds it, the bad one lets go; it is returned, to be shown elsewhere. The real scheduler leaves `x` without a binding then, and its counts
+/// part (a known defect).
+int32_t CellForest::make_way(int32_t x, int32_t v, int32_t vc) {
+  std::array<int32_t, kMostLevels> physical, virtual_;
+  size_t n = 0;
+  for (; v != kNoCell; x = cells_[size_t(x)].parent, v = cells_[size_t(v)].parent) physical[n] = x, virtual_[n++] = v;
+  while (n > 0) {
+    const int32_t a = physical[--n], b = virtual_[n], other = cells_[size_t(b)].bound;
+    if (other == kNoCell) return kNoCell;
+    if (other == a) continue;
+    if (cells_[size_t(other)].used > 0 || !cells_[size_t(other)].bad) return kNoCell;
+    if (cells_[size_t(b)].parent != kNoCell) {
+      unbind_below(other);
+      return other;
+    }
+    undoomed(other, vc);
+    unbind_one(other);
+    give_root(other, vc, true);
+    return kNoCell;
+  }
+  return kNoCell;
+}
+
+void CellForest::unbind_below(int32_t x) {
+  unbind_one(x);
+  for (int32_t i = 0; i < cells_[size_t(x)].children; i++) unbind_below(cells_[size_t(x)].first + i);
+}
+
 /// Binds a leaf, and all above it that is not bound yet; a root that was not takes its cell out of the free lists.
 bool CellForest::bind_leaf(int32_t x, int32_t v, int32_t vc) {
+  const int32_t moved = bad_leaves_ > 0 ? make_way(x, v, vc) : kNoCell;
   const int32_t root = cells_[size_t(v)].root;
   const bool fresh = cells_[size_t(root)].bound == kNoCell;
   if (cells_[size_t(x)].bound == kNoCell)
     for (int32_t a = x, b = v; b != kNoCell && cells_[size_t(b)].bound == kNoCell; a = cells_[size_t(a)].parent, b = cells_[size_t(b)].parent)
       bind(a, b);
+  if (moved != kNoCell) take_bad(moved);
   return fresh ? take_root(cells_[size_t(root)].bound, vc, false) : true;
 }
 

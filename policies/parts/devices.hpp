@@ -21,29 +21,48 @@ Devices devices_called(std::string_view name);
 /// Takes `k` GPUs of node `n` out of `free` (a bit a GPU, 64 a word), at least as many as asked, and puts them into `chosen` (as many words).
 class DevicePicker {
  public:
-  DevicePicker(const Topology& t, Devices how) : topology_(t), how_(how) {}
+  DevicePicker(const Topology& t, Devices how) : topology_(t), how_(how), numa_(t.numa_level()), layout_of_(t.nodes(), kNone) {}
   Devices how() const { return how_; }
   void set(Devices how) { how_ = how; }
-  void pick(NodeId n, std::span<uint64_t> free, uint32_t k, std::span<uint64_t> chosen) const;
-  /// The same inside the domain `d` of `level`, at or below the node.
-  void pick_inside(size_t level, uint32_t d, std::span<uint64_t> free, uint32_t k, std::span<uint64_t> chosen) const;
-  /// Domain of `level`, below the node, with the fewest free GPUs that are at least `k` in node `n`; among equals the one whose enclosing
-  /// domains have the fewest, from below; then the lowest. kNone: there is none.
-  uint32_t best_domain(size_t level, NodeId n, std::span<const uint64_t> free, uint32_t k) const { return best_domain_in(level, n, topology_.node_level(), n, free, k); }
+  void pick(NodeId n, std::span<uint64_t> free, uint32_t k, std::span<uint64_t> chosen) { pick_inside(topology_.node_level(), 0, n, free, k, chosen); }
+  /// The same inside domain `d` (of the node's, from 0) of `level`, at or below the node.
+  void pick_inside(size_t level, uint32_t d, NodeId n, std::span<uint64_t> free, uint32_t k, std::span<uint64_t> chosen);
+  /// The same for one task, whose GPUs are to lie in as few NUMA domains as an empty node would need for them, `single`: in one. Of several
+  /// domains that hold them the one with the fewest free; where they need more, those with the most free. False, and nothing is taken, when
+  /// they cannot lie so.
+  bool pick_aligned(bool single, size_t level, uint32_t d, NodeId n, std::span<uint64_t> free, uint32_t k, std::span<uint64_t> chosen);
+  /// Domain (of the node's, from 0) of `level`, below the node, with the fewest free GPUs that are at least `k`; among equals the one whose
+  /// enclosing domains have the fewest, from below; then the lowest. kNone: there is none.
+  uint32_t best_domain(size_t level, NodeId n, std::span<const uint64_t> free, uint32_t k);
 
  private:
+  struct Part {                   // a domain of a node
+    uint32_t from, to, parent;    // GPUs of the node; place in the level above
+    uint64_t mask;                // the GPUs, when the node has at most 64
+  };
+  struct Level {
+    std::vector<Part> parts;
+    std::vector<uint32_t> of_gpu;  // place in parts
+  };
+  using Layout = std::vector<Level>;  // from the node down; nodes that look alike share one
   struct Bits {
-    NodeId node;
+    const Layout& layout;
     std::span<uint64_t> free, chosen;
   };
-  uint32_t count(NodeId n, std::span<const uint64_t> free, const Domain& d) const;
-  uint32_t best_domain_in(size_t level, NodeId n, size_t outer_level, uint32_t outer, std::span<const uint64_t> free, uint32_t k) const;
-  std::pair<uint32_t, uint32_t> domains_of(size_t level, const Domain& outer) const;
-  void lowest(const Bits& b, const Domain& d, uint32_t k) const;
-  void closest(const Bits& b, size_t level, uint32_t d, uint32_t k) const;
-  void spread(const Bits& b, size_t level, uint32_t d, uint32_t k) const;
+  const Layout& layout(NodeId n);
+  static uint32_t count(std::span<const uint64_t> free, const Part& d);
+  static uint32_t best_part(const Layout& y, size_t level, size_t outer_level, uint32_t outer, std::span<const uint64_t> free, uint32_t k);
+  static std::span<const Part> parts_in(const Layout& y, size_t level, const Part& outer);
+  void pick_in(const Bits& b, size_t level, uint32_t d, uint32_t k) const;
+  static void lowest(const Bits& b, const Part& d, uint32_t k);
+  static void closest(const Bits& b, size_t level, uint32_t d, uint32_t k);
+  static void spread(const Bits& b, size_t level, uint32_t d, uint32_t k);
   const Topology& topology_;
   Devices how_;
+  size_t numa_;  // level of NUMA domains
+  std::vector<Layout> layouts_;
+  std::vector<std::vector<uint32_t>> keys_;  // by layout
+  std::vector<uint32_t> layout_of_;          // by node; kNone: not looked at yet
 };
 
 }  // namespace muster

@@ -36,6 +36,9 @@ std::vector<Piece> grown(const View& now, const Plan& plan, JobId j) {
   for (uint8_t group = 0; group < s.groups.size(); group++) {
     const TaskGroup& g = s.groups[group];
     if (tasks[group] >= g.max_tasks) continue;
+    // What must be aligned is placed by a placer alone, with its job.
+    const bool aligned = (s.numa == Numa::restricted || s.numa == Numa::single) && now.topology().numa_level() > now.topology().node_level();
+    if (aligned && g.gpus > 1) continue;
     const NodeId n = node_for(plan, g);
     if (n == kNone) continue;
     const unsigned word = word_with(plan.cluster(), n, g.gpus);

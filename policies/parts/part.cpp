@@ -44,11 +44,12 @@ void add_part_parameters(std::vector<Parameter>& all, std::string_view slot, std
   for (const PartInfo& taker : parts)
     for (const PartParameter& q : taker.parameters) {
       if (std::any_of(all.begin(), all.end(), [&](const Parameter& p) { return p.name == q.name; })) continue;
-      std::string takers;
+      Parameter p{std::string(q.name), std::string(q.fallback), std::string(q.help), {}, std::string(slot), {}};
       for (const PartInfo& part : parts)
         for (const PartParameter& r : part.parameters)
-          if (r.name == q.name) takers += (takers.empty() ? "" : "|") + std::string(part.name);
-      all.push_back({std::string(q.name), std::string(q.fallback), std::string(slot) + "=" + takers + ": " + std::string(q.help), {}});
+          if (r.name == q.name) p.takers.emplace_back(part.name);
+      if (p.takers.size() == parts.size()) p.slot.clear(), p.takers.clear();
+      all.push_back(std::move(p));
     }
 }
 

@@ -31,7 +31,7 @@ void check_parameters(const Config& given, std::span<const Parameter> known);
 /// A policy's parameter whose values are the names of `parts`.
 Parameter slot_parameter(std::string_view slot, std::string_view fallback, std::string_view help, std::span<const PartInfo> parts);
 
-/// Adds the parameters of `parts` to `all`, each once, its help beginning with the parts that take it.
+/// Adds the parameters of `parts` to `all`, each once, with the parts that take it unless all of them do.
 void add_part_parameters(std::vector<Parameter>& all, std::string_view slot, std::span<const PartInfo> parts);
 
 }  // namespace muster

@@ -33,6 +33,8 @@ const Placer::Ask& Placer::ask(const View& now, ShapeId id) {
     kind.gpu_types = g.gpu_types, kind.gpu_mem_mib = g.gpu_mem_mib;
     kind.driver = g.driver, kind.cuda = g.cuda, kind.labels = g.labels;
   }
+  const bool aligned = s.numa != Numa::none && topology_.numa_level() > topology_.node_level() &&
+                       std::any_of(s.groups.begin(), s.groups.end(), [](const TaskGroup& g) { return g.gpus > 1; });
   for (size_t i = 0; i < s.groups.size(); i++) {
     const TaskGroup& g = s.groups[i];
     Want& w = a.groups.emplace_back();
@@ -53,7 +55,9 @@ const Placer::Ask& Placer::ask(const View& now, ShapeId id) {
       sum.amounts |= w.amounts && tasks;
       sum.nothing &= w.nothing || tasks == 0;
       if (tasks) sum.typed.insert(sum.typed.end(), w.typed.begin(), w.typed.end());
+      if (tasks && aligned && g.gpus) sum.aligned.push_back({g.gpus, tasks});
     }
+    if (aligned && g.gpus > 1) w.aligned.push_back({g.gpus, 1});
     a.limited |= w.amounts;
     a.typed |= !w.typed.empty();
   }
@@ -87,24 +91,26 @@ Reason Placer::why(const View& now, const Plan& plan, JobId j) {
   const Ask& a = ask(now, now.job(j).shape);
   if (plan.index().free_now_gpus() < int64_t(a.least_gpus) || plan.index().free_now_milli() < a.least_milli) return Reason::no_gpus;
   const Shape& s = now.shape(j);
-  const bool wishes = a.limited || a.typed || s.apart || a.required != kNone;
+  const bool aligned = !a.all.aligned.empty() && s.numa != Numa::best_effort;
+  const bool wishes = a.limited || a.typed || s.apart || a.required != kNone || aligned;
   if (!wishes && s.groups.size() == 1) return Reason::fragmented;
   limit_ = false;
-  if (find(now, plan, j, {kAllWishes, kAllKinds, true, true}).empty()) return limit_ ? Reason::search_limit : Reason::fragmented;
-  if (a.required != kNone && find(now, plan, j, {kAllWishes, kAllKinds, false, true}).empty()) return Reason::level;
-  if (s.apart && find(now, plan, j, {kAllWishes, kAllKinds, true, false}).empty()) return Reason::apart;
+  if (find(now, plan, j, {kAllWishes, kAllKinds, true, true, true}).empty()) return limit_ ? Reason::search_limit : Reason::fragmented;
+  if (a.required != kNone && find(now, plan, j, {kAllWishes, kAllKinds, false, true, true}).empty()) return Reason::level;
+  if (aligned && find(now, plan, j, {kAllWishes, kAllKinds, true, true, false}).empty()) return Reason::numa;
+  if (s.apart && find(now, plan, j, {kAllWishes, kAllKinds, true, false, true}).empty()) return Reason::apart;
   if (a.typed)
     for (const auto& [left_out, reason] : {std::pair{kWishDriver | kWishLabel, Reason::type}, {+kWishLabel, Reason::driver}, {0, Reason::label}})
-      if (find(now, plan, j, {uint8_t(left_out), kAllKinds, true, true}).empty()) return reason;
+      if (find(now, plan, j, {uint8_t(left_out), kAllKinds, true, true, true}).empty()) return reason;
   // When nothing alone prevents it: the first amount asked for, else the first wish.
-  Reason first = a.required != kNone ? Reason::level : s.apart ? Reason::apart : Reason::type;
+  Reason first = a.required != kNone ? Reason::level : aligned ? Reason::numa : s.apart ? Reason::apart : Reason::type;
   for (size_t k = kMaxKinds - 1; k > 0; k--) {
     if (!a.all.need[k]) continue;
     const Reason r = k == kCpu ? Reason::cpu : k == kMem ? Reason::memory : Reason::resource;
     first = r;
   }
   for (size_t k = 1; k < kMaxKinds; k++)
-    if (a.all.need[k] && find(now, plan, j, {kAllWishes, uint8_t(kAllKinds & ~(1u << k)), true, true}).empty())
+    if (a.all.need[k] && find(now, plan, j, {kAllWishes, uint8_t(kAllKinds & ~(1u << k)), true, true, true}).empty())
       return k == kCpu ? Reason::cpu : k == kMem ? Reason::memory : Reason::resource;
   return first;
 }
@@ -148,7 +154,8 @@ NodeId Placer::next(const Want& w, uint32_t count, NodeId from) const {
       from = next_suited(n, w);
       continue;
     }
-    if (stamp_[n] != call_ && !(count == 0 && broken(n)) && !(apart_ && cluster_->tagged(apart_, n) != kNone) && (w.shares.empty() || packs(n, w, most_)))
+    if (stamp_[n] != call_ && !(count == 0 && broken(n)) && !(apart_ && cluster_->tagged(apart_, n) != kNone) && (w.shares.empty() || packs(n, w, most_)) &&
+        (w.aligned.empty() || !must_align_ || align_all(n, w, topology_.node_level(), 0)))
       return n;
     from = n + 1;
   }
@@ -177,7 +184,23 @@ bool Placer::holds(NodeId n, const Want& w) const {
   for (size_t k = 1; w.amounts && k < kMaxKinds; k++)
     if (w.need[k] && w.need[k] > cluster_->free_amount(n, k)) return false;
   if (!w.typed.empty() && !suits(n, w)) return false;
-  return !(free == 0 && broken(n)) && (w.shares.empty() || packs(n, w, most_));
+  return !(free == 0 && broken(n)) && (w.shares.empty() || packs(n, w, most_)) &&
+         (w.aligned.empty() || !must_align_ || align_all(n, w, topology_.node_level(), 0));
+}
+
+/// How many of `tasks` tasks find their GPUs aligned among `free`, inside a domain of the node, one after the other; those are taken.
+uint32_t Placer::align(NodeId n, size_t level, uint32_t domain, std::span<uint64_t> free, uint32_t gpus, uint32_t tasks) const {
+  one_.resize(free.size());
+  uint32_t have = 0;
+  while (have < tasks && devices_.pick_aligned(numa_ == Numa::single, level, domain, n, free, gpus, one_)) have++;
+  return have;
+}
+
+/// Whether all tasks of `w` do.
+bool Placer::align_all(NodeId n, const Want& w, size_t level, uint32_t domain) const {
+  free_.clear();
+  for (unsigned word = 0; word < cluster_->words(n); word++) free_.push_back(cluster_->free_now(n, word));
+  return std::all_of(w.aligned.begin(), w.aligned.end(), [&](const Want::Aligned& g) { return align(n, level, domain, free_, g.gpus, g.tasks) == g.tasks; });
 }
 
 /// Tasks of `w` that the rest of the node holds.
@@ -192,6 +215,11 @@ uint64_t Placer::fits(const Used& u, const Want& w) const {
   if (w.amounts)
     for (size_t k = 1; k < kMaxKinds; k++)
       if (w.need[k]) n = std::min(n, u.left[k] > 0 ? uint64_t(u.left[k] / w.need[k]) : 0);
+  if (must_align_ && !w.aligned.empty()) {
+    const auto from = masks_.begin() + ptrdiff_t(u.mask);
+    free_.assign(from, from + ptrdiff_t(cluster_->words(u.node)));
+    n = align(u.node, topology_.node_level(), 0, free_, w.gpus, uint32_t(n));
+  }
   return n;
 }
 
@@ -201,6 +229,10 @@ uint32_t Placer::use(NodeId n, uint32_t free) {
   Used& u = used_.emplace_back();
   u.node = n, u.gpus = free, u.slots = kTasksOfPiece;
   for (size_t k = 1; k < kMaxKinds; k++) u.left[k] = cluster_->free_amount(n, k);
+  if (must_align_) {
+    u.mask = masks_.size();
+    for (unsigned word = 0; word < cluster_->words(n); word++) masks_.push_back(cluster_->free_now(n, word));
+  }
   for (unsigned word = 0; word < cluster_->words(n); word++)
     for (uint64_t m = cluster_->sliced(n, word); m; m &= m - 1) {
       const unsigned gpu = word * 64 + unsigned(std::countr_zero(m));
@@ -286,6 +318,7 @@ Placer::Want Placer::relaxed(const Want& w, Relax r) const {
   Want x = w;
   x.wishes &= uint8_t(~r.wishes);
   if (!x.wishes) x.typed.clear();
+  if (r.numa) x.aligned.clear();
   x.amounts = x.need[kGpu] != 0;  // a share is no wish that could be left out
   for (size_t k = 1; k < kMaxKinds; k++) {
     if (r.kinds >> k & 1) x.need[k] = 0;
@@ -302,6 +335,7 @@ bool Placer::place_within(const Request& t, bool one_node) {
   call_++;
   used_.clear();
   slices_.clear();
+  masks_.clear();
   most_ = t.most;
   chosen_.clear();
   out_.clear();
@@ -321,7 +355,7 @@ bool Placer::place_within(const Request& t, bool one_node) {
       out_.push_back(Piece::part(Share::slice, at.node, best_gpu(at.node, milli), 0, milli, 0));
       return true;
     }
-    if (cluster_->words(at.node) == 1 && devices_.how() == Devices::lowest) {
+    if (cluster_->words(at.node) == 1 && devices_.how() == Devices::lowest && numa_ == Numa::none) {
       out_.push_back(Piece::whole(at.node, 1, lowest_bits(cluster_->free_now(at.node), w->gpus)));
       return true;
     }
@@ -376,6 +410,7 @@ bool Placer::put_all(NodeId n, const Shape& s, bool most, bool shares) {
 void Placer::take(uint32_t u, uint32_t group, const TaskGroup& g, const Want& w, uint32_t tasks) {
   Used& x = used_[u];
   x.gpus -= tasks * w.gpus, x.slots -= tasks;
+  if (must_align_ && w.gpus) align(x.node, topology_.node_level(), 0, std::span(masks_).subspan(x.mask, cluster_->words(x.node)), w.gpus, tasks);
   for (size_t k = 1; k < kMaxKinds; k++) x.left[k] -= tasks * w.need[k];
   if (g.gpu_milli()) choose_shares(x, group, g.gpu_milli(), tasks);
   else chosen_.push_back({x.node, group, tasks, tasks * g.gpus});
@@ -450,6 +485,9 @@ bool Placer::place_whole(const Shape& s, const Want& w) {
     for (size_t k = 1; w.amounts && k < kMaxKinds; k++) room &= w.need[k] <= cluster_->free_amount(n, k);
     if (!room) continue;
     const uint32_t here = std::min(left, topology_.gpus_of(n));
+    Want part;
+    part.aligned = {{here, 1}};
+    if (must_align_ && !align_all(n, part, topology_.node_level(), 0)) continue;
     chosen_.push_back({n, 0, 1, here});
     left -= here;
   }
@@ -487,8 +525,18 @@ void Placer::emit() {
     unsigned tasks = c.tasks;
     if (c.gpus) {
       picked_.resize(mask_.size());
-      if (inside_ != kNone) devices_.pick_inside(inside_level_, inside_, mask_, c.gpus, picked_);
-      else devices_.pick(node, mask_, c.gpus, picked_);
+      const size_t level = inside_ != kNone ? inside_level_ : topology_.node_level();
+      const uint32_t domain = inside_ != kNone ? inside_ : 0;
+      if (numa_ == Numa::none) {
+        devices_.pick_inside(level, domain, node, mask_, c.gpus, picked_);
+      } else {
+        std::fill(picked_.begin(), picked_.end(), 0);
+        one_.resize(mask_.size());
+        for (uint32_t each = c.gpus / tasks, i = 0; i < tasks; i++) {
+          if (!devices_.pick_aligned(numa_ == Numa::single, level, domain, node, mask_, each, one_)) devices_.pick_inside(level, domain, node, mask_, each, one_);
+          for (size_t w = 0; w < one_.size(); w++) picked_[w] |= one_[w];
+        }
+      }
       for (unsigned w = 0; w < mask_.size(); w++) {
         if (!picked_[w]) continue;
         out_.push_back(Piece::whole(node, uint16_t(tasks), picked_[w], uint8_t(w), group));

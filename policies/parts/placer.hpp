@@ -9,6 +9,7 @@ namespace muster {
 /// Finds devices that are free at once for all tasks of a job. The rules, whatever the placer's order of nodes:
 /// - GPUs, CPUs, memory, named resources, wishes for a kind of node and anti-affinity are all respected. Which of a node's free GPUs are
 ///   taken is said by the slot `devices`.
+/// - NUMA alignment: each task's GPUs as its wish says, where the topology has NUMA domains below the node.
 /// - A required level: all tasks in one domain of it. A preferred level: that level is tried first, then each above it, then no level. Domains
 ///   are tried by their free GPUs, fewest first (spread: most first), then lowest index. Below the node: the domain with the fewest free GPUs
 ///   that hold the job, then the node with the fewest, then the lowest.
@@ -34,7 +35,8 @@ class Placer {
     uint8_t kinds = 0;   ///< bit k: amounts of kind k
     bool level = false;  ///< the required level
     bool apart = false;  ///< anti-affinity
-    bool none() const { return !wishes && !kinds && !level && !apart; }
+    bool numa = false;   ///< NUMA alignment
+    bool none() const { return !wishes && !kinds && !level && !apart && !numa; }
   };
   static constexpr uint8_t kAllKinds = 0xff;
 
@@ -66,6 +68,10 @@ class Placer {
     Resources need;                       ///< of those kinds; kGpu: the largest share of one GPU
     std::vector<const TaskGroup*> shares; ///< with Nodes::one: all groups, when shares of them have to lie side by side
     std::vector<const TaskGroup*> typed;  ///< groups that wish for a kind of node
+    struct Aligned {
+      uint32_t gpus, tasks;
+    };
+    std::vector<Aligned> aligned;         ///< tasks with GPUs, group by group, when some of several GPUs wish for NUMA alignment
     uint8_t wishes = kAllWishes;          ///< those of their wishes that count
   };
   /// First spot at or after `from` in the placer's order that the job does not use yet and that holds `w`.
@@ -111,6 +117,7 @@ class Placer {
     NodeId node = 0;
     uint32_t gpus = 0, slots = 0;  // free GPUs; tasks that one piece can still count
     uint32_t slices = kNone;       // first of its GPUs that are cut
+    size_t mask = 0;               // into masks_, while must_align_: its free GPUs
     Resources left;
   };
   struct Slice {  // a GPU cut into shares, before the job or by it
@@ -165,7 +172,9 @@ class Placer {
     Relax relax;
     const Want& sum() const { return most ? ask.all : ask.least; }
   };
+  static uint64_t tasks_of(const Request& t);
   bool place(const Request& t);
+  bool place_by_level(const Request& t);
   bool place_at(const Request& t, size_t level);
   bool place_below(const Request& t, size_t level);
   bool place_within(const Request& t, bool one_node);
@@ -175,6 +184,8 @@ class Placer {
   Want relaxed(const Want& w, Relax r) const;
   NodeId next_suited(NodeId n, const Want& w) const;
   bool broken(NodeId n) const;
+  bool align_all(NodeId n, const Want& w, size_t level, uint32_t domain) const;
+  uint32_t align(NodeId n, size_t level, uint32_t domain, std::span<uint64_t> free, uint32_t gpus, uint32_t tasks) const;
   uint32_t best_gpu(NodeId n, uint32_t milli) const;
   uint32_t use(NodeId n, uint32_t free);
   bool packs(NodeId n, const Want& w, bool most) const;
@@ -186,11 +197,13 @@ class Placer {
 
   uint32_t nodes_, most_gpus_;
   const Topology& topology_;
-  DevicePicker devices_;
+  mutable DevicePicker devices_;
   NodeId lo_ = 0, hi_ = 0;        // nodes that may be used
   size_t inside_level_ = 0;       // GPUs are taken inside this domain alone, unless it is kNone
   uint32_t inside_ = kNone;
   uint32_t apart_ = 0;            // anti-affinity of the job at hand
+  Numa numa_ = Numa::none;        // alignment of the job at hand
+  bool must_align_ = false;       // and nodes that do not offer it are no choice
   bool limit_ = false;            // a search for unequal tasks came to its limit
   std::vector<std::pair<int64_t, uint32_t>> domains_;
   std::vector<uint64_t> picked_;
@@ -207,7 +220,8 @@ class Placer {
   bool most_ = true;           // the job is placed with its maximum of tasks
   std::vector<Waiting> heap_;
   std::vector<Chosen> chosen_;
-  std::vector<uint64_t> mask_;
+  std::vector<uint64_t> mask_, masks_;
+  mutable std::vector<uint64_t> free_, one_;
   std::vector<Piece> out_;
 };
 

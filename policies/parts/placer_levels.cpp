@@ -5,7 +5,23 @@
 
 namespace muster {
 
+uint64_t Placer::tasks_of(const Request& t) {
+  uint64_t tasks = 0;
+  for (const TaskGroup& g : t.shape.groups) tasks += t.most ? g.max_tasks : g.min_tasks;
+  return tasks;
+}
+
 bool Placer::place(const Request& t) {
+  numa_ = t.ask.all.aligned.empty() || t.relax.numa ? Numa::none : t.shape.numa;
+  // Placers that score nodes do so whatever the alignment; a task that would like it takes the best its node has.
+  must_align_ = numa_ == Numa::restricted || numa_ == Numa::single || (numa_ == Numa::best_effort && !chooses());
+  if (place_by_level(t)) return true;
+  if (numa_ != Numa::best_effort || !must_align_) return false;
+  must_align_ = false;
+  return place_by_level(t);
+}
+
+bool Placer::place_by_level(const Request& t) {
   const Ask& a = t.ask;
   lo_ = index_->begin(), hi_ = index_->end(), inside_ = kNone;
   apart_ = t.relax.apart ? 0 : t.shape.apart;
@@ -14,9 +30,11 @@ bool Placer::place(const Request& t) {
   if (required == topology_.levels().size()) return false;
   uint32_t level = a.preferred;  // higher numbers are lower levels
   if (level == kNone || (required != kNone && level < required)) level = required;
+  const bool one_node = t.shape.nodes == Nodes::one || (t.shape.nodes != Nodes::whole && tasks_of(t) == 1);
   for (;; level--) {
     if (place_at(t, level)) return true;
     if (level == required) return false;
+    if (level == topology_.node_level() && one_node) return false;  // no wider domain has a node that holds it
     if (level == 0) break;
   }
   lo_ = index_->begin(), hi_ = index_->end(), inside_ = kNone;
@@ -44,9 +62,7 @@ bool Placer::place_at(const Request& t, size_t level) {
     }
     return false;
   }
-  uint64_t tasks = 0;
-  for (const TaskGroup& g : t.shape.groups) tasks += t.most ? g.max_tasks : g.min_tasks;
-  if (t.shape.nodes == Nodes::whole || (t.shape.nodes == Nodes::each && tasks > 1)) return false;
+  if (t.shape.nodes == Nodes::whole || (t.shape.nodes == Nodes::each && tasks_of(t) > 1)) return false;
   lo_ = index_->begin(), hi_ = index_->end();
   return level == node_level || gpus == 0 || t.sum().need[kGpu] ? place_within(t, true) : place_below(t, level);
 }
@@ -57,7 +73,7 @@ bool Placer::place_below(const Request& t, size_t level) {
   const Want* w = &t.sum();
   Want other;
   if (!t.relax.none()) w = &(other = relaxed(*w, t.relax));
-  const bool picky = w->amounts || !w->typed.empty() || apart_;
+  const bool aligned = must_align_ && !w->aligned.empty(), picky = w->amounts || !w->typed.empty() || apart_ || aligned;
   for (uint32_t c = levels.count_from(level, w->gpus); c != kNone; c = levels.count_from(level, c + 1))
     for (uint32_t f = levels.free_from(level, c, 0); f != kNone; f = levels.free_from(level, c, f + 1))
       for (NodeId n = levels.node_from(level, c, f, lo_); n < hi_; n = levels.node_from(level, c, f, n + 1)) {
@@ -66,6 +82,7 @@ bool Placer::place_below(const Request& t, size_t level) {
         mask_.clear();
         for (unsigned word = 0; word < cluster_->words(n); word++) mask_.push_back(cluster_->free_now(n, word));
         inside_level_ = level, inside_ = devices_.best_domain(level, n, mask_, w->gpus);
+        if (aligned && !align_all(n, *w, level, inside_)) continue;
         return place_one(t, n);
       }
   return false;

@@ -63,8 +63,12 @@ bool Placer::search(const Request& t) {
   chosen_.clear(), out_.clear(), used_.clear(), slices_.clear();
   for (const PackingFill& f : fills) {
     const NodeId n = nodes[next[f.bins]++].node;
-    for (uint32_t i = 0; i < items.size(); i++)
+    Want here;
+    for (uint32_t i = 0; i < items.size(); i++) {
       if (f.items[i]) chosen_.push_back({n, i, f.items[i], f.items[i] * s.groups[i].gpus});
+      if (f.items[i] && s.groups[i].gpus) here.aligned.push_back({s.groups[i].gpus, f.items[i]});
+    }
+    if (must_align_ && !align_all(n, here, topology_.node_level(), 0)) return false;  // only one placement is looked at
   }
   emit();
   return true;

@@ -162,11 +162,15 @@ void tell_dropped_rows(const TraceResult& t, Console& console) {
 
 std::vector<std::pair<std::string, std::string>> ChosenPolicy::all() const {
   std::vector<std::pair<std::string, std::string>> list;
-  for (const Parameter& q : info->parameters) {
-    const Config* c = given.find(q.name);
-    const bool scalar = c && c->kind != Config::Kind::object && c->kind != Config::Kind::list;
-    list.emplace_back(q.name, !c || !c->given() ? q.fallback : scalar ? c->value : to_json(*c));
-  }
+  const auto value = [&](std::string_view name) -> std::string {
+    const Config* c = given.find(name);
+    if (c && c->given()) return c->kind == Config::Kind::object || c->kind == Config::Kind::list ? to_json(*c) : c->value;
+    for (const Parameter& q : info->parameters)
+      if (q.name == name) return q.fallback;
+    return {};
+  };
+  for (const Parameter& q : info->parameters)
+    if (q.slot.empty() || std::find(q.takers.begin(), q.takers.end(), value(q.slot)) != q.takers.end()) list.emplace_back(q.name, value(q.name));
   return list;
 }
 

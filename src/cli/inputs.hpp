@@ -44,7 +44,7 @@ struct ChosenPolicy {
   const PolicyInfo* info = nullptr;
   std::string name;  ///< as the report calls it
   Config given;      ///< preset below, the user's own above
-  /// All parameters with defaults, in the policy's order.
+  /// All parameters that count, with defaults, in the policy's order.
   std::vector<std::pair<std::string, std::string>> all() const;
 };
 /// By name, from a JSON file ({"policy": "list", "order": "sjf"}) or a shared library; `sets` are "key=value". Throws InputError.

@@ -22,7 +22,9 @@ void show(const PolicyInfo& p, Console& console) {
   for (const Parameter& q : p.parameters) width = std::max(width, q.name.size());
   for (const Parameter& q : p.parameters) {
     const Config* preset = p.preset.find(q.name);
-    std::string text = q.help;
+    std::string text;
+    for (const std::string& taker : q.takers) text += (text.empty() ? q.slot + "=" : "|") + taker;
+    text += (text.empty() ? "" : ": ") + q.help;
     if (!q.allowed.empty()) {
       text += text.empty() ? "" : ": ";
       for (size_t i = 0; i < q.allowed.size(); i++) text += (i ? ", " : "") + q.allowed[i];

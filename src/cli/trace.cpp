@@ -219,7 +219,7 @@ std::string describe_fit(const Workload& w, const Topology& t, std::vector<std::
         case Reason::driver: return "a driver or CUDA version that too few nodes have";
         case Reason::label: return "labels that too few nodes have";
         case Reason::level: return "a level whose domains are too small, or that the cluster does not have";
-        default: return "NUMA domains larger than any";
+        default: return "GPUs aligned in NUMA domains, as too few nodes have them";
       }
     }();
     line(out, "never fits", fmt::format("{} want{} {} (the first is {})", plural(m.jobs, "job"), m.jobs == 1 ? "s" : "", what, printable(w.names[m.first])));

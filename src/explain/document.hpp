@@ -72,6 +72,7 @@ struct Block {
 
 struct Document {
   std::string title;
+  std::string language = "en";  ///< BCP 47
   std::vector<Block> blocks;
 
   template <class B> B& add(B b) {

@@ -2,15 +2,10 @@
 #include <algorithm>
 
 #include "explain/document.hpp"
+#include "explain/width.hpp"
 
 namespace muster {
 namespace {
-
-/// Pads to a width; longer text stays whole.
-std::string wide(std::string s, size_t width) {
-  if (s.size() < width) s.append(width - s.size(), ' ');
-  return s;
-}
 
 struct Line {
   std::string left, cells, note;
@@ -21,7 +16,7 @@ std::string cells_of(const Tree::Node& n, size_t word) {
   std::string s = "[";
   for (size_t g = 0; g < n.cells.size(); g++) {
     if (g) s += " | ";
-    for (size_t c = 0; c < n.cells[g].size(); c++) s += (c ? " " : "") + wide(n.cells[g][c], word);
+    for (size_t c = 0; c < n.cells[g].size(); c++) s += (c ? " " : "") + padded_to(n.cells[g][c], word);
   }
   return s + "]";
 }
@@ -30,7 +25,7 @@ size_t longest_cell(const std::vector<Tree::Node>& nodes) {
   size_t w = 1;
   for (const Tree::Node& n : nodes) {
     for (const auto& group : n.cells)
-      for (const std::string& c : group) w = std::max(w, c.size());
+      for (const std::string& c : group) w = std::max(w, columns_of(c));
     w = std::max(w, longest_cell(n.parts));
   }
   return w;
@@ -50,11 +45,11 @@ std::vector<std::string> drawn(const Tree& t) {
   std::vector<Line> lines;
   draw(t.roots, "", true, longest_cell(t.roots), lines);
   size_t left = 0, cells = 0;
-  for (const Line& l : lines) left = std::max(left, l.left.size()), cells = std::max(cells, l.cells.size());
+  for (const Line& l : lines) left = std::max(left, columns_of(l.left)), cells = std::max(cells, columns_of(l.cells));
   std::vector<std::string> out;
   for (const Line& l : lines) {
-    std::string s = wide(l.left, left);
-    if (cells) s += "  " + wide(l.cells, cells);
+    std::string s = padded_to(l.left, left);
+    if (cells) s += "  " + padded_to(l.cells, cells);
     if (!l.note.empty()) s += "  " + l.note;
     s.erase(s.find_last_not_of(' ') + 1);
     out.push_back(std::move(s));
@@ -64,7 +59,7 @@ std::vector<std::string> drawn(const Tree& t) {
 
 std::vector<std::string> drawn(const Bars& b, size_t width) {
   size_t labels = 0, notes = 0;
-  for (const Bars::Row& r : b.rows) labels = std::max(labels, r.label.size()), notes = std::max(notes, r.note.size());
+  for (const Bars::Row& r : b.rows) labels = std::max(labels, columns_of(r.label)), notes = std::max(notes, columns_of(r.note));
   const size_t around = labels + 2 + 2 + (notes ? notes + 2 : 0);
   const size_t most = std::min<size_t>(width > around + 20 ? width - around : 20, 60);
   // One column a unit, or two or more when they fit whole, so that equal stretches look equal; else in proportion.
@@ -75,17 +70,20 @@ std::vector<std::string> drawn(const Bars& b, size_t width) {
   std::vector<std::string> out;
   for (const Bars::Row& r : b.rows) {
     std::string bar(length, '.');
+    std::vector<std::pair<size_t, std::string_view>> labels_in;
     for (const Bars::Stretch& s : r.stretches) {
       const size_t from = column(s.from), to = column(s.to), room = to - from;
       for (size_t i = from; i < to; i++) bar[i] = '=';
-      if (!s.label.empty() && s.label.size() <= room) bar.replace(from, s.label.size(), s.label);
+      if (!s.label.empty() && columns_of(s.label) <= room) labels_in.emplace_back(from, s.label);
     }
-    std::string line = wide(r.label, labels) + "  |" + bar + "|" + (r.note.empty() ? "" : "  " + r.note);
+    // From the right, since a character may be longer than the column it takes.
+    for (auto l = labels_in.rbegin(); l != labels_in.rend(); ++l) bar.replace(l->first, columns_of(l->second), l->second);
+    std::string line = padded_to(r.label, labels) + "  |" + bar + "|" + (r.note.empty() ? "" : "  " + r.note);
     out.push_back(std::move(line));
   }
   if (!b.end_text.empty()) {
     std::string scale = std::string(labels + 2, ' ') + "0";
-    scale = wide(scale, labels + 2 + std::max<size_t>(length + 2, b.end_text.size() + 2) - b.end_text.size());
+    scale = padded_to(scale, labels + 2 + std::max<size_t>(length + 2, columns_of(b.end_text) + 2) - columns_of(b.end_text));
     out.push_back(scale + b.end_text);
   }
   return out;

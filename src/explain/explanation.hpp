@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "explain/document.hpp"
+#include "explain/image.hpp"
 #include "muster/config.hpp"
 
 namespace muster {
@@ -27,6 +28,8 @@ struct Explanation {
   std::string_view name, summary;
   std::string_view sample;                         ///< an input, complete; what `muster explain NAME` shows
   Document (*explain)(const Exercise&) = nullptr;  ///< throws InputError
+  /// Instead of explain(), of what reads texts of another kind, one or more; throws InputError.
+  Document (*explain_texts)(std::span<const ExplainedText>) = nullptr;
 };
 
 /// All explanations, in order of name.

@@ -77,6 +77,16 @@ std::span<const Explanation> explanations() {
        "\"b2\"}]\n"
        "}\n",
        explain_hived},
+      {"image", "Dockerfiles: which instructions make layers, when each acts, what images share",
+       "# Give one or more files: muster explain image train/Dockerfile serve/Dockerfile\n"
+       "FROM python:3.11-slim\n"
+       "WORKDIR /app\n"
+       "COPY requirements.txt .\n"
+       "RUN pip install -r requirements.txt\n"
+       "COPY . .\n"
+       "ENTRYPOINT [\"python\"]\n"
+       "CMD [\"train.py\"]\n",
+       nullptr, explain_image},
       {"maxmin", "max-min fair shares by progressive filling; of links too, and of whole units",
        "// Optional: \"weights\": {\"a\": 2}, weight 0 being served last; \"indivisible\": true for whole units, one at a time.\n"
        "// Or \"links\": {\"AC\": 1, ...} and \"flows\": {\"f1\": [\"AC\", \"CE\"], ...}.\n"

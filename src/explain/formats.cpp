@@ -245,7 +245,7 @@ std::string to_markdown(const Document& d) {
 }
 
 std::string to_html(const Document& d) {
-  std::string out = "<!DOCTYPE html>\n<html lang=en>\n<meta charset=utf-8>\n<meta name=viewport content=\"width=device-width\">\n<title>" +
+  std::string out = "<!DOCTYPE html>\n<html lang=" + d.language + ">\n<meta charset=utf-8>\n<meta name=viewport content=\"width=device-width\">\n<title>" +
                     html(d.title) +
                     "</title>\n<style>\n"
                     ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}\n"

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "explain/document.hpp"
+#include "explain/width.hpp"
 
 namespace muster {
 namespace {
@@ -17,42 +18,14 @@ void put(std::string& out, size_t indent, std::string_view line) {
   out += s + "\n";
 }
 
-/// Breaks at spaces; a word longer than the width stays whole. Runs of spaces inside a line are kept.
-std::vector<std::string> wrapped(std::string_view text, size_t width) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const size_t newline = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, newline);
-    if (newline <= width) {
-      text.remove_prefix(std::min(newline + 1, text.size()));
-    } else {
-      size_t cut = line.rfind(' ', width);
-      if (cut == std::string_view::npos || cut == 0) cut = std::min(line.find(' ', width), line.size());
-      line = line.substr(0, cut);
-      text.remove_prefix(cut);
-      while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    }
-    while (!line.empty() && line.back() == ' ') line.remove_suffix(1);
-    lines.emplace_back(line);
-  }
-  if (lines.empty()) lines.emplace_back();
-  return lines;
-}
-
 size_t longest_line(std::string_view s) {
   size_t most = 0;
   while (true) {
     const size_t end = std::min(s.find('\n'), s.size());
-    most = std::max(most, end);
+    most = std::max(most, columns_of(s.substr(0, end)));
     if (end == s.size()) return most;
     s.remove_prefix(end + 1);
   }
-}
-
-size_t longest_word(std::string_view s) {
-  size_t most = 0, now = 0;
-  for (const char c : s) now = c == ' ' || c == '\n' ? 0 : now + 1, most = std::max(most, now);
-  return most;
 }
 
 void table_part(const TableBlock& t, const std::vector<size_t>& columns, const std::vector<size_t>& width, size_t indent,
@@ -68,7 +41,7 @@ void table_part(const TableBlock& t, const std::vector<size_t>& columns, const s
       std::string s;
       for (size_t i = 0; i < columns.size(); i++) {
         const std::string text = h < cells[i].size() ? cells[i][h] : "";
-        const std::string pad = spaces(width[columns[i]] - std::min(text.size(), width[columns[i]]));
+        const std::string pad = spaces(width[columns[i]] - std::min(columns_of(text), width[columns[i]]));
         s += (i ? "  " : "") + (t.columns[columns[i]].number ? pad + text : text + pad);
       }
       put(out, indent, s);
@@ -85,7 +58,7 @@ void table(const TableBlock& t, size_t indent, std::string& out) {
   for (size_t c = 0; c < n; c++) {
     const auto see = [&](std::string_view s) {
       width[c] = std::max(width[c], longest_line(s));
-      least[c] = std::max(least[c], longest_word(s));
+      least[c] = std::max(least[c], widest_word(s));
     };
     see(t.columns[c].head);
     for (const auto& row : t.rows) see(row[c]);
@@ -127,14 +100,14 @@ struct Writer {
   size_t labels;  // width of paragraphs' labels
   std::string& out;
   void operator()(const Paragraph& p) const {
-    if (p.label.size() > kLabel) {
+    if (columns_of(p.label) > kLabel) {
       for (const std::string& l : wrapped(p.label + ": " + p.text, kWidth - indent)) put(out, indent, l);
       return;
     }
     const size_t left = indent + (labels ? labels + 2 : 0);
     const auto lines = wrapped(p.text, kWidth - (p.label.empty() ? indent : left));
     for (size_t i = 0; i < lines.size(); i++) {
-      if (i == 0 && !p.label.empty()) put(out, indent, p.label + spaces(left - indent - p.label.size()) + lines[0]);
+      if (i == 0 && !p.label.empty()) put(out, indent, padded_to(p.label, left - indent) + lines[0]);
       else put(out, p.label.empty() ? indent : left, lines[i]);
     }
   }
@@ -149,11 +122,11 @@ struct Writer {
     for (size_t i = 0; i < s.steps.size(); i++) {
       const Steps::Step& step = s.steps[i];
       if (i) out += "\n";
-      if (step.aside.empty() || step.title.size() + step.aside.size() + 2 + indent > kWidth) {
+      if (step.aside.empty() || columns_of(step.title) + columns_of(step.aside) + 2 + indent > kWidth) {
         for (const std::string& l : wrapped(step.title, kWidth - indent)) put(out, indent, l);
         if (!step.aside.empty()) put(out, indent + 2, step.aside);
       } else {
-        put(out, indent, step.title + spaces(kWidth - indent - step.title.size() - step.aside.size()) + step.aside);
+        put(out, indent, padded_to(step.title, kWidth - indent - columns_of(step.aside)) + step.aside);
       }
       blocks(step.blocks, indent + 2, out);
     }
@@ -163,7 +136,7 @@ struct Writer {
 void blocks(const std::vector<Block>& all, size_t indent, std::string& out) {
   size_t labels = 0;
   for (const Block& b : all)
-    if (const auto* p = std::get_if<Paragraph>(&b.what)) labels = p->label.size() > kLabel ? labels : std::max(labels, p->label.size());
+    if (const auto* p = std::get_if<Paragraph>(&b.what)) labels = columns_of(p->label) > kLabel ? labels : std::max(labels, columns_of(p->label));
   const Block* before = nullptr;
   for (const Block& b : all) {
     // Paragraphs with labels stand close together, everything else apart.

@@ -84,7 +84,7 @@ class Locality : public Family {
   }
 
   void leave(const Record& r) {
-    if (r.job >= slot_.size() || slot_[r.job] == kNone) return;
+    if (r.job >= last_.size() || last_[r.job] == kNowhere || slot_[r.job] == kNone) return;  // the bytes first: most jobs end there
     const Running& x = running_[slot_[r.job]];
     const Int128 held = Int128{x.gpus} * (r.at - x.since);
     at_[x.level].held += held, at_[x.level].full += held * x.speed;

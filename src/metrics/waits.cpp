@@ -17,18 +17,21 @@ static_assert(kReasons == size_t(Reason::policy) + 1);
 class Waits : public Family {
  public:
   void begin(const Header& h) override {
+    if (!h.workload) return;
     workload_ = h.workload;
-    waiting_.assign(h.workload ? h.workload->jobs.size() : 0, Waiting{});
+    waits_for_.assign(workload_->jobs.size(), kNotAtAll);
   }
   void see(std::span<const Record> records) override {
     for (const Record& r : records) {
-      if (r.job >= waiting_.size()) continue;
+      if (r.job >= waits_for_.size()) continue;
       const bool waits = r.state == State::queued || r.state == State::claimed;
       if (!waits && r.waiting == 0) continue;  // it did not wait before either; its row is cold when it ends
-      Waiting& w = waiting_[r.job];
-      if (w.since != kNever && w.since != r.at) time_[size_t(w.reason)] += Int128{asked(r.job)} * (r.at - w.since);
-      w.since = waits ? r.at : kNever, w.reason = r.reason;
+      leave(r.job, r.at);
+      if (waits) waits_for_[r.job] = uint8_t(r.reason), time_[size_t(r.reason)] -= gpus(r.job) * r.at;
     }
+  }
+  void finish(Time at) override {
+    for (JobId j = 0; j < waits_for_.size(); j++) leave(j, at);
   }
   void report(Report& out) override {
     Int128 all = 0;
@@ -40,14 +43,15 @@ class Waits : public Family {
 
  private:
   static constexpr double kGpuHour = double(kMilli) * 3600.0 * double(kSecond);
-  struct Waiting {
-    Time since = kNever;  // kNever: it does not wait
-    Reason reason = Reason::none;
-  };
-  int64_t asked(JobId j) const { return workload_->shapes[workload_->jobs[j].shape].total_milli(); }
+  static constexpr uint8_t kNotAtAll = 0xff;
+  Int128 gpus(JobId j) const { return workload_->shapes[workload_->jobs[j].shape].total_milli(); }
+  void leave(JobId j, Time at) {
+    if (waits_for_[j] != kNotAtAll) time_[waits_for_[j]] += gpus(j) * at;
+    waits_for_[j] = kNotAtAll;
+  }
   const Workload* workload_ = nullptr;
-  std::vector<Waiting> waiting_;
-  std::array<Int128, kReasons> time_{};
+  std::vector<uint8_t> waits_for_;  // a Reason by job: a byte, where the instant it began would be eight
+  std::array<Int128, kReasons> time_{};  // of each wait its end less its begin, which are added as they come
 };
 
 }  // namespace

@@ -206,15 +206,65 @@ bool level_fits(const Shape& s, const Topology& t, size_t level, NodeId begin, N
   return false;
 }
 
+/// Least tasks of the groups [from, to) that an empty node holds with their GPUs aligned, placed one by one as the placers do: each in the
+/// smallest rest of a NUMA domain that holds it. A task larger than every domain takes as many as it needs, which `single` forbids.
+bool numa_holds(const Shape& s, std::vector<uint32_t> domains, const TaskGroup& g, uint32_t tasks, std::vector<uint32_t>* rest) {
+  const uint32_t largest = domains.empty() ? 0 : *std::max_element(domains.begin(), domains.end());
+  if (g.gpus > largest && s.numa == Numa::single) return false;
+  for (uint32_t i = 0; i < tasks && g.gpus > 1 && g.gpus <= largest; i++) {
+    auto best = domains.end();
+    for (auto d = domains.begin(); d != domains.end(); ++d)
+      if (*d >= g.gpus && (best == domains.end() || *d < *best)) best = d;
+    if (best == domains.end()) return false;
+    *best -= g.gpus;
+  }
+  if (rest) *rest = std::move(domains);
+  return true;
+}
+
+/// Whether the least tasks find NUMA domains as they wish. Each group is looked at by itself, but those that want one node together.
+bool numa_fits(const Shape& s, const Topology& t, NodeId begin, NodeId end) {
+  const size_t level = t.numa_level();
+  if (s.numa == Numa::none || s.numa == Numa::best_effort || level == t.node_level()) return true;
+  std::vector<Int128> have(s.groups.size());
+  Int128 whole = 0;
+  for (NodeId n = begin; n < end; n++) {
+    std::vector<uint32_t> domains;
+    for (GpuId g = t.first_gpu(n), last = g + t.gpus_of(n); g < last;) {
+      const Domain& d = t.domains(level)[t.domain_of_gpu(level, g)];
+      domains.push_back(d.gpu_end - d.gpu_begin), g = d.gpu_end;
+    }
+    const NodeKind& k = t.kind(n);
+    if (domains.size() <= 1 || s.numa == Numa::restricted) whole += t.gpus_of(n);
+    bool all = true;
+    std::vector<uint32_t> left = domains;
+    for (size_t i = 0; i < s.groups.size(); i++) {
+      const TaskGroup& g = s.groups[i];
+      uint32_t tasks = suits(k, g) ? uint32_t(room(g, k, k.capacity, g.min_tasks)) : 0;
+      while (tasks && !numa_holds(s, domains, g, tasks, nullptr)) tasks--;
+      have[i] += s.nodes == Nodes::each ? std::min(tasks, 1u) : tasks;
+      all = all && suits(k, g) && room(g, k, k.capacity, g.min_tasks) >= int64_t{g.min_tasks} && numa_holds(s, left, g, g.min_tasks, &left);
+    }
+    if (s.nodes == Nodes::one && all) return true;
+  }
+  if (s.nodes == Nodes::one) return false;
+  if (s.nodes == Nodes::whole) return whole >= Int128{s.total_gpus};
+  for (size_t i = 0; i < s.groups.size(); i++)
+    if (have[i] < Int128{s.groups[i].min_tasks}) return false;
+  return true;
+}
+
 }  // namespace
 
 Reason never_fits(const Shape& s, const Topology& t) { return never_fits(s, t, 0, t.nodes()); }
 
 Reason never_fits(const Shape& s, const Topology& t, NodeId begin, NodeId end) {
   if (const Reason r = misfit(s, t, begin, end); r != Reason::none) return r;
-  if (s.required_level.empty()) return Reason::none;
-  const size_t level = t.find_level(s.required_level);
-  return level < t.levels().size() && level_fits(s, t, level, begin, end) ? Reason::none : Reason::level;
+  if (!s.required_level.empty()) {
+    const size_t level = t.find_level(s.required_level);
+    if (level == t.levels().size() || !level_fits(s, t, level, begin, end)) return Reason::level;
+  }
+  return numa_fits(s, t, begin, end) ? Reason::none : Reason::numa;
 }
 
 }  // namespace muster

@@ -113,6 +113,26 @@ TEST(NeverFits, WishesForAKindOfNode) {
   EXPECT_EQ(why(t, "gpus,gpu_type,labels", "9,H100,fast"), Reason::cluster_size);
 }
 
+TEST(NeverFits, NumaDomains) {
+  const auto t = Topology::parse_line("node:2 socket:2 gpu:3");
+  EXPECT_EQ(why(t, "gpus,numa", "3,single-numa-node"), Reason::none);
+  EXPECT_EQ(why(t, "gpus,numa", "4,single-numa-node"), Reason::numa);
+  EXPECT_EQ(why(t, "gpus,numa", "4,restricted"), Reason::none);  // two domains are as few as an empty node needs
+  EXPECT_EQ(why(t, "gpus,numa", "4,best-effort"), Reason::none);
+  EXPECT_EQ(why(t, "gpus,numa", "7,best-effort"), Reason::none);
+  EXPECT_EQ(why(t, "gpus,numa", "7,restricted"), Reason::none);  // whole nodes
+  EXPECT_EQ(why(t, "gpus,numa", "7,single-numa-node"), Reason::numa);
+  // 12 GPUs hold six tasks of 2, four domains of 3 only four.
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,numa", "4,2,restricted"), Reason::none);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,numa", "5,2,restricted"), Reason::numa);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,numa,locality", "2,2,restricted,node"), Reason::none);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,numa,locality", "3,2,restricted,node"), Reason::numa);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,numa,locality", "3,2,none,node"), Reason::none);
+  EXPECT_EQ(why(t, "tasks,gpus_per_task,numa", "12,1,single-numa-node"), Reason::none);
+  const auto flat = Topology::parse_line("node:2 gpu:4");  // a node is one domain
+  EXPECT_EQ(why(flat, "gpus,numa", "4,single-numa-node"), Reason::none);
+}
+
 TEST(NeverFits, Levels) {
   const auto t = Topology::parse_line("rack:2 node:2[cpus=8] socket:2 gpu:2");
   EXPECT_EQ(why(t, "gpus,locality", "2,socket"), Reason::none);
