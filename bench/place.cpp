@@ -1,13 +1,16 @@
 // Placing and releasing in turn on a cluster that is 90 % allocated: processor time of one pair, for every placer and several clusters.
 //   bench-place [PAIRS] [PLACER]      defaults: 1000000, the placers whose bounds are kept
-// Jobs of 1, 2, 4 and 8 GPUs come as 4 : 2 : 1 : 1. A pair gives back one job, chosen at random, and places another of the same size, the
-// devices taken and the indexes brought up to date. "place alone" is the search, without taking and giving.
+// Jobs of 1, 2, 4 and 8 GPUs come as 4 : 2 : 1 : 1. A pair gives back one job, chosen at random, and places another that asks for the same, the
+// devices taken and the indexes brought up to date. "search" is the search alone. "floor" is the same pairs replayed on bare tables with nobody
+// to search, check or undo: masks and holders written, the node moved between bitmaps by free count, where the next job goes read from a list.
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <string>
 
+#include "muster/id_set.hpp"
 #include "muster/random.hpp"
 #include "muster/simulator.hpp"
 #include "parts/placer.hpp"
@@ -87,58 +90,132 @@ Workload jobs_for(const Case& c, uint32_t jobs) {
 }
 
 struct Result {
-  double pair = 0, place = 0, allocated = 0, failed = 0;
+  double pair = 0, search = 0, floor = 0, allocated = 0, failed = 0;
+};
+
+/// Processor time of `f` in ns a pair, best of three; `before` each time, not counted.
+template <class B, class F>
+double timed(uint32_t pairs, B before, F f) {
+  double best = 0;
+  for (int run = 0; run < 3; run++) {
+    before();
+    const std::clock_t begin = std::clock();
+    f();
+    const double ns = double(std::clock() - begin) / CLOCKS_PER_SEC * 1e9 / pairs;
+    if (run == 0 || ns < best) best = ns;
+  }
+  return best;
+}
+
+/// A job that is held. A node of 72 GPUs has two words.
+struct Held {
+  std::array<Piece, 2> at;
+  JobId job = 0, asks = 0;  // asks: the first job that asks for the same; its row is at hand, as is that of the head of a queue
+  uint32_t count = 0;
+};
+
+/// What pairs cost on tables alone.
+class Floor {
+ public:
+  explicit Floor(const Topology& t) : topology_(t), words_(t.nodes()), holder_(t.gpus(), kNone), by_count_(t.most_gpus() + 1, IdSet(t.nodes())) {
+    for (NodeId n = 0; n < t.nodes(); n++) {
+      for (uint32_t g = 0; g < t.gpus_of(n); g++) words_[n][g / 64] |= uint64_t{1} << (g % 64);
+      by_count_[t.gpus_of(n)].insert(n);
+    }
+  }
+  void move(const Held& h, JobId holder) {
+    for (size_t i = 0; i < h.count; i++) {
+      const Piece& p = h.at[i];
+      auto& free = words_[p.node];
+      by_count_[unsigned(std::popcount(free[0]) + std::popcount(free[1]))].erase(p.node);
+      free[p.word] ^= p.what;
+      by_count_[unsigned(std::popcount(free[0]) + std::popcount(free[1]))].insert(p.node);
+      for (uint64_t m = p.what; m; m &= m - 1) holder_[topology_.first_gpu(p.node) + p.word * 64u + unsigned(std::countr_zero(m))] = holder;
+    }
+  }
+
+ private:
+  const Topology& topology_;
+  std::vector<std::array<uint64_t, 2>> words_;  // free GPUs
+  std::vector<JobId> holder_;
+  std::vector<IdSet> by_count_;
 };
 
 /// Fills the cluster and then measures, all in its first pass.
 class Bench final : public Policy {
  public:
-  Bench(const Topology& t, std::string_view placer, uint32_t pairs) : topology_(t), placer_(make_placer(placer, t, 1)), pairs_(pairs) {}
+  Bench(const Topology& t, const Workload& w, std::string_view placer, uint32_t pairs)
+      : topology_(t), placer_(make_placer(placer, PolicyInput{t, w, {}, 1})), pairs_(pairs) {}
   void schedule(const View& now, Plan& plan) override {
     auto& cluster = const_cast<Cluster&>(plan.cluster());  // without the plan's log: the placer is what is measured
-    std::vector<JobId> held;
-    std::vector<std::array<Piece, 2>> pieces(now.jobs());  // a node of 72 GPUs has two words
-    std::vector<uint8_t> count(now.jobs());
-    const int64_t most = topology_.gpus() * int64_t{9} / 10;
-    JobId next = 0;
-    const auto place = [&](JobId j) {
-      const Pieces at = placer_->find(now, plan, j);
+    std::vector<Held> held;
+    const auto take = [&](const Held& h) {
+      for (size_t i = 0; i < h.count; i++) cluster.take(h.job, now.shape(h.asks), h.at[i]);
+    };
+    const auto give = [&](const Held& h) {
+      for (size_t i = 0; i < h.count; i++) cluster.give(h.job, now.shape(h.asks), h.at[i]);
+    };
+    const auto place = [&](Held& h) {
+      const Pieces at = placer_->find(now, plan, h.asks);
       if (at.empty()) return false;
-      count[j] = uint8_t(at.size());
-      for (size_t i = 0; i < at.size(); i++) cluster.take(j, now.shape(j), pieces[j][i] = at[i]);
+      std::copy(at.begin(), at.end(), h.at.begin()), h.count = uint32_t(at.size());
+      take(h);
       return true;
     };
-    const auto give = [&](JobId j) {
-      for (size_t i = 0; i < count[j]; i++) cluster.give(j, now.shape(j), pieces[j][i]);
-    };
-    for (; next < now.jobs() && topology_.gpus() - plan.index().free_now_gpus() < most; next++)
-      if (place(next)) held.push_back(next);
+    std::vector<JobId> first(now.shapes(), kNone);
+    const int64_t most = topology_.gpus() * int64_t{9} / 10;
+    for (JobId j = 0; j < now.jobs() && topology_.gpus() - plan.index().free_now_gpus() < most; j++) {
+      JobId& asks = first[now.job(j).shape];
+      if (asks == kNone) asks = j;
+      Held h{{}, j, asks, 0};
+      if (place(h)) held.push_back(h);
+    }
+    const std::vector<Held> start = held;
+    result.allocated = 1 - double(plan.index().free_now_gpus()) / topology_.gpus();
     Random dice(2, "bench-place");
     std::vector<uint32_t> which(pairs_);
     for (uint32_t& w : which) w = uint32_t(dice.below(held.size()));
-    result.allocated = 1 - double(plan.index().free_now_gpus()) / topology_.gpus();
-    uint32_t failed = 0;
-    for (int run = 0; run < 3; run++) {
-      const std::clock_t begin = std::clock();
+
+    std::vector<Held> went;  // where each went, for the floor
+    const auto from_start = [&] {
+      for (const Held& h : held) give(h);
+      held = start;
+      for (const Held& h : held) take(h);
+    };
+    const auto pairs = [&](auto then) {
       for (const uint32_t w : which) {
-        const JobId j = held[w];
-        give(j);
-        if (place(j)) continue;
-        failed++;
-        for (size_t i = 0; i < count[j]; i++) cluster.take(j, now.shape(j), pieces[j][i]);
+        Held& h = held[w];
+        give(h);
+        if (!place(h)) take(h), result.failed += 1.0 / pairs_;
+        then(h);
       }
-      const double ns = double(std::clock() - begin) / CLOCKS_PER_SEC * 1e9 / pairs_;
-      if (run == 0 || ns < result.pair) result.pair = ns;
-    }
-    const std::clock_t begin = std::clock();
+    };
+    pairs([&](const Held& h) { went.push_back(h); });
+    result.failed = 0;
+    result.pair = timed(pairs_, from_start, [&] { pairs([](const Held&) {}); });
+    result.failed /= 3;
     uint64_t sum = 0;
-    for (const uint32_t w : which) {
-      const Pieces at = placer_->find(now, plan, held[w]);
-      sum += at.empty() ? 0 : at[0].node;
-    }
-    result.place = double(std::clock() - begin) / CLOCKS_PER_SEC * 1e9 / pairs_ + double(sum & 1) * 1e-12;
-    result.failed = double(failed) / pairs_ / 3;
-    for (const JobId j : held) give(j);
+    result.search = timed(pairs_, [] {}, [&] {
+      for (const uint32_t w : which) {
+        const Pieces at = placer_->find(now, plan, held[w].asks);
+        sum += at.empty() ? 0 : at[0].node;
+      }
+    });
+    result.search += double(sum & 1) * 1e-12;
+    for (const Held& h : held) give(h);
+    std::unique_ptr<Floor> bare;
+    const auto bare_start = [&] {
+      bare = std::make_unique<Floor>(topology_), held = start;
+      for (const Held& h : held) bare->move(h, h.job);
+    };
+    result.floor = timed(pairs_, bare_start, [&] {
+      for (size_t i = 0; i < pairs_; i++) {
+        Held& h = held[which[i]];
+        bare->move(h, kNone);
+        h = went[i];
+        bare->move(h, h.job);
+      }
+    });
     for (JobId j = plan.queue().first(); j != kNone; j = plan.queue().next(j + 1)) plan.reject(j, Reason::policy);
   }
   Result result;
@@ -164,11 +241,12 @@ int main(int argc, char** argv) {
     for (const PartInfo& p : placers()) {
       const bool wanted = argc > 2 ? p.name == argv[2] : p.name == "pack" || p.name == "consolidate" || p.name == "spread";
       if (!wanted) continue;
-      Bench bench(c.topology, p.name, pairs);
+      Bench bench(c.topology, w, p.name, pairs);
       Simulator s(c.topology, w, bench, {});
       s.run();
-      std::printf("%-24s %-14.*s %5.0f ns a pair   %5.0f ns place alone   %.3f allocated   %.4f did not fit\n", c.name.c_str(), int(p.name.size()),
-                  p.name.data(), bench.result.pair, bench.result.place, bench.result.allocated, bench.result.failed);
+      const Result& r = bench.result;
+      std::printf("%-24s %-14.*s %5.0f ns a pair, %5.1f floors   %5.0f ns search, %5.1f floors   %4.0f ns floor   %.3f allocated   %.4f did not fit\n",
+                  c.name.c_str(), int(p.name.size()), p.name.data(), r.pair, r.pair / r.floor, r.search, r.search / r.floor, r.floor, r.allocated, r.failed);
       std::fflush(stdout);
     }
   }

@@ -91,28 +91,28 @@ class Cluster {
     return left >= 64 ? ~uint64_t{0} : (uint64_t{1} << left) - 1;
   }
   /// GPUs that nobody is to hold and that are neither bad nor cordoned; some may still drain.
-  uint64_t free(NodeId n, unsigned w = 0) const { return usable(n) ? all(n, w) & ~(at(n, w).taken | at(n, w).bad) : 0; }
+  uint64_t free(NodeId n, unsigned w = 0) const { return plain(n) ? all(n, w) & ~taken(n, w) : usable(n) ? all(n, w) & ~(taken(n, w) | bad(n, w)) : 0; }
   /// Those of them that can be used at once.
-  uint64_t free_now(NodeId n, unsigned w = 0) const { return free(n, w) & ~draining(n, w); }
-  uint64_t draining(NodeId n, unsigned w = 0) const { return at(n, w).draining | at(n, w).share_draining; }
-  uint64_t bad(NodeId n, unsigned w = 0) const { return at(n, w).bad; }
+  uint64_t free_now(NodeId n, unsigned w = 0) const { return plain(n) ? all(n, w) & ~taken(n, w) : free(n, w) & ~draining(n, w); }
+  uint64_t draining(NodeId n, unsigned w = 0) const { return flags_[n] & kRare ? rare(n, w).draining | rare(n, w).share_draining : 0; }
+  uint64_t bad(NodeId n, unsigned w = 0) const { return flags_[n] & kRare ? rare(n, w).bad : 0; }
   unsigned free_now_count(NodeId n) const {
     unsigned c = 0;
     for (unsigned w = 0; w < words(n); w++) c += unsigned(std::popcount(free_now(n, w)));
     return c;
   }
   /// GPUs cut into time slices that take more of them at once.
-  uint64_t sliced(NodeId n, unsigned w = 0) const { return sliced_.empty() || !usable(n) ? 0 : sliced_[word_first_[n] + w] & ~at(n, w).bad; }
+  uint64_t sliced(NodeId n, unsigned w = 0) const { return sliced_.empty() || !usable(n) ? 0 : sliced_[word_first_[n] + w] & ~bad(n, w); }
   /// Thousandths of GPU `gpu` of node `n` that time slices can take at once: all of a free GPU, none of one that is held otherwise.
   int32_t slice_left(NodeId n, unsigned gpu) const;
   /// The most that one GPU of the node has left for a time slice.
   int32_t longest_slice(NodeId n) const;
   bool any_sliced() const { return !sliced_.empty(); }
-  bool cordoned(NodeId n) const { return cordoned_[n] & 1; }  ///< takes nobody new; who is there may stay
-  bool removed(NodeId n) const { return cordoned_[n] & 2; }   ///< not installed
-  bool down(NodeId n) const { return cordoned_[n] & 4; }      ///< the whole node, with its CPUs
+  bool cordoned(NodeId n) const { return flags_[n] & 1; }  ///< takes nobody new; who is there may stay
+  bool removed(NodeId n) const { return flags_[n] & 2; }   ///< not installed
+  bool down(NodeId n) const { return flags_[n] & 4; }      ///< the whole node, with its CPUs
   /// Takes work at all: installed, not cordoned, not down.
-  bool usable(NodeId n) const { return cordoned_[n] == 0; }
+  bool usable(NodeId n) const { return !(flags_[n] & kUnusable); }
   int64_t free_gpus() const { return free_gpus_; }            ///< sum of free() over all nodes
   int64_t free_now_gpus() const { return free_gpus_ - free_draining_; }
   int64_t installed() const { return installed_; }            ///< GPUs of nodes that are not removed
@@ -165,17 +165,23 @@ class Cluster {
   GpuId gpu_of(const Piece& p) const { return topology_.first_gpu(p.node) + p.gpu(); }
 
  private:
-  struct Word {
-    uint64_t taken = 0, draining = 0, share_draining = 0, bad = 0;
+  static constexpr uint8_t kUnusable = 7, kRare = 8;  // some of its words have something in rare_
+  struct Rare {
+    uint64_t draining = 0, share_draining = 0, bad = 0;
+  };
+  struct Word : Rare {
+    uint64_t taken = 0;
   };
   struct Others {
     int64_t free[kMaxKinds] = {}, draining[kMaxKinds] = {};
   };
   void set_flags(NodeId n, uint8_t flags);
-  void set_flag(NodeId n, uint8_t flag, bool on) { set_flags(n, uint8_t(on ? cordoned_[n] | flag : cordoned_[n] & ~flag)); }
+  void set_flag(NodeId n, uint8_t flag, bool on) { set_flags(n, uint8_t(on ? flags_[n] | flag : flags_[n] & ~flag)); }
   Others empty_node(NodeId n) const;
-  Word& at(NodeId n, unsigned w) { return words_[word_first_[n] + w]; }
-  const Word& at(NodeId n, unsigned w) const { return words_[word_first_[n] + w]; }
+  bool plain(NodeId n) const { return flags_[n] == 0; }
+  uint64_t taken(NodeId n, unsigned w) const { return taken_[word_first_[n] + w]; }
+  const Rare& rare(NodeId n, unsigned w) const { return rare_[word_first_[n] + w]; }
+  Word at(NodeId n, unsigned w) const { return {rare(n, w), taken(n, w)}; }
   uint32_t slot(GpuId g);
   void take_share(JobId j, const Piece& p);
   void give_share(JobId j, const Piece& p);
@@ -188,8 +194,9 @@ class Cluster {
   void edit(NodeId n, unsigned w, F f);  // f changes masks of a word; the free counts follow
   const Topology& topology_;
   std::vector<uint32_t> word_first_;
-  std::vector<Word> words_;
-  std::vector<uint8_t> cordoned_;
+  std::vector<uint64_t> taken_;  // by word; alone, so that what most nodes are is close together
+  std::vector<Rare> rare_;       // by word
+  std::vector<uint8_t> flags_;
   std::vector<JobId> holder_;
   std::vector<Others> others_;  // empty when no node limits anything but GPUs
   std::vector<uint32_t> slot_;
@@ -199,7 +206,7 @@ class Cluster {
     uint32_t pieces = 0;
   };
   std::vector<std::vector<Tag>> tags_;  // by Shape::apart, then node; empty until it is used
-  std::vector<uint64_t> sliced_;  // by word, as words_; empty until a GPU is cut into time slices
+  std::vector<uint64_t> sliced_;  // by word; empty until a GPU is cut into time slices
   int64_t free_gpus_, free_draining_ = 0, installed_;
   mutable std::vector<uint8_t> stale_;
   mutable std::vector<NodeId> dirty_;

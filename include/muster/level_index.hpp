@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "muster/id_set.hpp"
-#include "muster/topology.hpp"
+#include "muster/node_layout.hpp"
 
 namespace muster {
 
@@ -32,7 +32,6 @@ class LevelIndex {
   /// All nodes with the same free GPUs, and with domains of the same counts on every level below.
   struct Class {
     uint32_t free = 0, nodes = 0;
-    size_t key = 0;  // into keys_
     IdSet members;
     std::vector<std::pair<uint32_t, uint32_t>> has;  // level below the node, count
   };
@@ -48,8 +47,8 @@ class LevelIndex {
     std::vector<Row> rows;  // by count
   };
   void update(NodeId n);
-  uint32_t class_of(NodeId n);
-  uint32_t find_class(uint32_t free);
+  uint32_t class_of(NodeId n, uint32_t free);
+  uint32_t find_class();
   void show(uint32_t c, bool on);
 
   const Topology& topology_;
@@ -59,12 +58,16 @@ class LevelIndex {
   std::vector<std::vector<int64_t>> above_;
   std::vector<uint32_t> largest_;
   std::vector<Class> classes_;
-  std::vector<uint64_t> keys_;    // by class: what its nodes have in common, as words
-  std::vector<uint32_t> slots_;   // hash table of classes: class + 1
+  NodeLayouts layouts_;
   std::vector<uint32_t> class_of_, free_of_;
-  std::vector<uint64_t> key_;     // of the node at hand
-  std::vector<std::vector<uint32_t>> known_;  // by layout and mask, for nodes of at most 8 GPUs: class + 1
-  std::vector<uint32_t> layout_of_;           // by node; kNone: looked at anew each time
+  std::vector<uint64_t> keys_;   // by class: what its nodes have in common, as words
+  std::vector<uint32_t> slots_;  // hash table of classes: class + 1
+  struct Known {
+    uint64_t gpus = 0;
+    uint32_t layout = kNone, of = 0;
+  };
+  std::vector<Known> known_ = std::vector<Known>(4096);  // classes by hash of layout and free GPUs, for nodes of at most 64
+  std::vector<uint64_t> key_, gpus_;  // of the node at hand: its key, its free GPUs
 };
 
 }  // namespace muster

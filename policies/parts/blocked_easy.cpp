@@ -4,6 +4,7 @@
 #include "parts/blocked.hpp"
 #include "parts/future.hpp"
 #include "parts/list_form.hpp"
+#include "parts/residents.hpp"
 #include "parts/waiting.hpp"
 
 namespace muster {
@@ -22,7 +23,6 @@ class EasyList final : public List<EasyList> {
       : List(std::move(p)),
         topology_(parts_.input->topology),
         waiting_(topology_, parts_.input->workload),
-        believed_(parts_.jobs),
         here_(topology_.nodes()),
         ages_of_(waiting_.classes()),
         reasons_(waiting_.classes(), Reason::none),
@@ -36,7 +36,7 @@ class EasyList final : public List<EasyList> {
     sort_ages();
   }
   bool contains(JobId j) const { return waiting_.contains(j); }
-  void insert(const View& now, JobId j, int64_t) { waiting_.insert(j, believed_[j] = at_least_a_tick(parts_.estimate->of(now, j))); }
+  void insert(const View& now, JobId j, int64_t) { waiting_.insert(j, at_least_a_tick(parts_.estimate->of(now, j))); }
   void erase(const View&, JobId j) {
     waiting_.erase(j);
     if (j == head_) drop_head();
@@ -48,7 +48,7 @@ class EasyList final : public List<EasyList> {
     }
     for (const Piece& p : e.pieces) {
       touch(p.node);
-      if (leave(p.node, e.job) > now.now()) early_.push_back(p.node), log_.push_back(p.node);
+      if (here_.remove(p.node, e.job) > now.now()) early_.push_back(p.node), log_.push_back(p.node);
     }
   }
 
@@ -76,11 +76,7 @@ class EasyList final : public List<EasyList> {
   }
 
  private:
-  struct Here {  // a job on a node
-    Time end;
-    JobId job;
-    uint32_t gpus;
-  };
+  using Here = Residents::Here;
   struct Ages {  // by node: from when on it has so many GPUs free, or something before that
     Resources want;
     uint32_t example = 0;  // a class of this want and kind of node
@@ -122,16 +118,6 @@ class EasyList final : public List<EasyList> {
   }
 
   // ---- who is where
-  /// Returns when it was believed to leave.
-  Time leave(NodeId n, JobId j) {
-    auto& list = here_[n];
-    const auto at = std::find_if(list.begin(), list.end(), [&](const Here& h) { return h.job == j; });
-    if (at == list.end()) return 0;
-    const Time end = at->end;
-    *at = list.back();
-    list.pop_back();
-    return end;
-  }
   void spoil(NodeId n) {
     if (!stale_[n]) stale_[n] = 1, stale_nodes_.push_back(n);
   }
@@ -142,13 +128,13 @@ class EasyList final : public List<EasyList> {
   void arrive(JobId j, Pieces at, Time end) {
     for (size_t i = 0; i < at.size(); i++) {
       const auto gpus = uint32_t(std::popcount(at[i].mask()));
-      if (i && at[i].node == at[i - 1].node) here_[at[i].node].back().gpus += gpus;
-      else here_[at[i].node].push_back({end, j, gpus});
+      if (i && at[i].node == at[i - 1].node) here_.on(at[i].node).back().gpus += gpus;
+      else here_.add(at[i].node, {end, j, gpus});
     }
   }
   void start(const View& now, Plan& plan, JobId j, Pieces at) {
     plan.start(j, at);
-    const Time end = later(now.now(), believed_[j]);
+    const Time end = later(now.now(), waiting_.believed(j));
     arrive(j, at, end);
     for (const Piece& p : at) {
       spoil(p.node);
@@ -160,9 +146,9 @@ class EasyList final : public List<EasyList> {
   void rebuild(const View& now, const Plan& plan) {
     lost_track_ = false;
     std::map<JobId, Time> ends;
-    for (auto& list : here_) {
-      for (const Here& h : list) ends[h.job] = h.end;
-      list.clear();
+    for (NodeId n = 0; n < topology_.nodes(); n++) {
+      for (const Here& h : here_.on(n)) ends[h.job] = h.end;
+      here_.clear(n);
     }
     for (JobId j = plan.placed().first(); j != kNone; j = plan.placed().next(j + 1))
       if (const auto end = ends.find(j); end != ends.end()) arrive(j, plan.at(j), end->second);
@@ -190,10 +176,10 @@ class EasyList final : public List<EasyList> {
   }
   /// Who outlived an estimate is believed to stay as long again.
   void mend(const View& now, NodeId n) {
-    for (Here& h : here_[n]) {
+    for (Here& h : here_.on(n)) {
       if (h.end > now.now()) continue;
-      const Time since = h.end - believed_[h.job];
-      h.end = outlived(since, believed_[h.job], now.now());
+      const Time since = h.end - waiting_.believed(h.job);
+      h.end = outlived(since, waiting_.believed(h.job), now.now());
     }
   }
   /// From when on node `n` can hold `want`.
@@ -202,7 +188,8 @@ class EasyList final : public List<EasyList> {
     Resources free = free_now(plan.cluster(), n);
     if (Profile::enough(free, want)) return now.now();
     mend(now, n);
-    leaving_.assign(here_[n].begin(), here_[n].end());
+    const std::span<Here> here = here_.on(n);
+    leaving_.assign(here.begin(), here.end());
     std::sort(leaving_.begin(), leaving_.end(), [](const Here& a, const Here& b) { return a.end < b.end; });
     for (const Here& h : leaving_) {
       if (h.end == kNever) break;
@@ -214,7 +201,7 @@ class EasyList final : public List<EasyList> {
   Resources free_at(const View& now, const Plan& plan, NodeId n, Time t) {
     Resources free = free_now(plan.cluster(), n);
     mend(now, n);
-    for (const Here& h : here_[n])
+    for (const Here& h : here_.on(n))
       if (h.end <= t) give(now, plan, n, h, free);
     return free;
   }
@@ -228,7 +215,7 @@ class EasyList final : public List<EasyList> {
     });
   }
   void drop_head() {
-    if (waiting_.contains(head_)) waiting_.show(head_, believed_[head_]);
+    if (waiting_.contains(head_)) waiting_.show(head_);
     head_ = kNone;
     drop_slot();
   }
@@ -277,7 +264,7 @@ class EasyList final : public List<EasyList> {
   void watch(const View& now) {
     mend(now, slot_.node);
     slot_.check_at = kNever;
-    for (const Here& h : here_[slot_.node]) slot_.check_at = std::min(slot_.check_at, h.end);
+    for (const Here& h : here_.on(slot_.node)) slot_.check_at = std::min(slot_.check_at, h.end);
   }
   /// Earliest time for a job of class `c` in best_, and the nodes that have it in ties_.
   void search(const View& now, const Plan& plan, uint32_t c) {
@@ -343,7 +330,7 @@ class EasyList final : public List<EasyList> {
     return least;
   }
   Pieces find(const View& now, const Plan& plan, JobId j) {
-    if (slot_.at == kNever || later(now.now(), believed_[j]) <= slot_.at) return parts_.placer->find(now, plan, j);
+    if (slot_.at == kNever || later(now.now(), waiting_.believed(j)) <= slot_.at) return parts_.placer->find(now, plan, j);
     const uint32_t c = waiting_.class_of(j);
     if (!Profile::enough(beside_head(now, plan), waiting_.want(c))) {
       // The head's node is no place for it: what the placer chooses besides that node, it would choose without.
@@ -390,7 +377,7 @@ class EasyList final : public List<EasyList> {
   bool fails(JobId j) const {
     const uint32_t c = waiting_.class_of(j);
     if (c == waiting_.class_of(head_)) return true;
-    return waiting_.first_of(c) < j && slot_.at != kNever && believed_[j] > waiting_.shortest(c);
+    return waiting_.first_of(c) < j && slot_.at != kNever && waiting_.believed(j) > waiting_.shortest(c);
   }
   /// What is told to a job that has to wait: what was found out about the first of its class.
   Reason why(const View& now, const Plan& plan, JobId j) {
@@ -404,8 +391,7 @@ class EasyList final : public List<EasyList> {
   static constexpr JobId kNobody = kNone - 1;
   const Topology& topology_;
   Waiting waiting_;
-  std::vector<Duration> believed_;       // by job: how long it will run
-  std::vector<std::vector<Here>> here_;  // by node
+  Residents here_;
   std::vector<Ages> ages_;
   std::vector<uint32_t> ages_of_;  // by class
   std::vector<NodeId> log_;        // where somebody left before the estimated end

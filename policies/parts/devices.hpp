@@ -1,5 +1,6 @@
 // Which GPUs inside a node.
 #pragma once
+#include "muster/node_layout.hpp"
 #include "parts/part.hpp"
 
 namespace muster {
@@ -21,7 +22,7 @@ Devices devices_called(std::string_view name);
 /// Takes `k` GPUs of node `n` out of `free` (a bit a GPU, 64 a word), at least as many as asked, and puts them into `chosen` (as many words).
 class DevicePicker {
  public:
-  DevicePicker(const Topology& t, Devices how) : topology_(t), how_(how), numa_(t.numa_level()), layout_of_(t.nodes(), kNone) {}
+  DevicePicker(const Topology& t, Devices how) : topology_(t), how_(how), numa_(t.numa_level()), layouts_(t) {}
   Devices how() const { return how_; }
   void set(Devices how) { how_ = how; }
   void pick(NodeId n, std::span<uint64_t> free, uint32_t k, std::span<uint64_t> chosen) { pick_inside(topology_.node_level(), 0, n, free, k, chosen); }
@@ -36,33 +37,19 @@ class DevicePicker {
   uint32_t best_domain(size_t level, NodeId n, std::span<const uint64_t> free, uint32_t k);
 
  private:
-  struct Part {                   // a domain of a node
-    uint32_t from, to, parent;    // GPUs of the node; place in the level above
-    uint64_t mask;                // the GPUs, when the node has at most 64
-  };
-  struct Level {
-    std::vector<Part> parts;
-    std::vector<uint32_t> of_gpu;  // place in parts
-  };
-  using Layout = std::vector<Level>;  // from the node down; nodes that look alike share one
   struct Bits {
-    const Layout& layout;
+    const NodeLayout& layout;
     std::span<uint64_t> free, chosen;
   };
-  const Layout& layout(NodeId n);
-  static uint32_t count(std::span<const uint64_t> free, const Part& d);
-  static uint32_t best_part(const Layout& y, size_t level, size_t outer_level, uint32_t outer, std::span<const uint64_t> free, uint32_t k);
-  static std::span<const Part> parts_in(const Layout& y, size_t level, const Part& outer);
+  static uint32_t best_part(const NodeLayout& y, size_t level, size_t outer_level, uint32_t outer, std::span<const uint64_t> free, uint32_t k);
   void pick_in(const Bits& b, size_t level, uint32_t d, uint32_t k) const;
-  static void lowest(const Bits& b, const Part& d, uint32_t k);
+  static void lowest(const Bits& b, const NodePart& d, uint32_t k);
   static void closest(const Bits& b, size_t level, uint32_t d, uint32_t k);
   static void spread(const Bits& b, size_t level, uint32_t d, uint32_t k);
   const Topology& topology_;
   Devices how_;
   size_t numa_;  // level of NUMA domains
-  std::vector<Layout> layouts_;
-  std::vector<std::vector<uint32_t>> keys_;  // by layout
-  std::vector<uint32_t> layout_of_;          // by node; kNone: not looked at yet
+  NodeLayouts layouts_;
 };
 
 }  // namespace muster

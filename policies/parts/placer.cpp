@@ -347,8 +347,7 @@ bool Placer::place_within(const Request& t, bool one_node) {
   draw(t.now, t.job, 0);
   if (a.simple && (!a.limited || strict)) {  // the common case: one task on one node
     const Want* w = &a.groups[0];
-    Want other;
-    if (!strict) w = &(other = relaxed(*w, t.relax));
+    if (!strict) w = &(relaxed_ = relaxed(*w, t.relax));
     const Spot at = seek(*w, begin(*w));
     if (at.node == kNone) return false;
     if (const auto milli = uint32_t(w->need[kGpu])) {

@@ -220,6 +220,7 @@ class Placer {
   bool most_ = true;           // the job is placed with its maximum of tasks
   std::vector<Waiting> heap_;
   std::vector<Chosen> chosen_;
+  Want relaxed_;
   std::vector<uint64_t> mask_, masks_;
   mutable std::vector<uint64_t> free_, one_;
   std::vector<Piece> out_;

@@ -71,8 +71,7 @@ bool Placer::place_at(const Request& t, size_t level) {
 bool Placer::place_below(const Request& t, size_t level) {
   const LevelIndex& levels = index_->levels();
   const Want* w = &t.sum();
-  Want other;
-  if (!t.relax.none()) w = &(other = relaxed(*w, t.relax));
+  if (!t.relax.none()) w = &(relaxed_ = relaxed(*w, t.relax));
   const bool aligned = must_align_ && !w->aligned.empty(), picky = w->amounts || !w->typed.empty() || apart_ || aligned;
   for (uint32_t c = levels.count_from(level, w->gpus); c != kNone; c = levels.count_from(level, c + 1))
     for (uint32_t f = levels.free_from(level, c, 0); f != kNone; f = levels.free_from(level, c, f + 1))

@@ -41,8 +41,9 @@ template <class Key> class ShapeGroupsBy {
   void fail(const View& now, JobId j, Reason why, bool group) { fail(now.job(j).shape, why, group); }
   void fail(ShapeId s, Reason why, bool group);
   /// Why the shape of `j` had failed before room grew for it; none when it had not, or when a pass has ended since.
-  Reason failed_before(const View& now, JobId j) const {
-    const Line& l = lines_[now.job(j).shape];
+  Reason failed_before(const View& now, JobId j) const { return failed_before(now.job(j).shape); }
+  Reason failed_before(ShapeId s) const {
+    const Line& l = lines_[s];
     return l.retry ? l.failed : Reason::none;
   }
   /// First job in order of those that ask for the same GPUs as shape `s`, whether they have failed or not; kNone: none waits.
@@ -54,7 +55,8 @@ template <class Key> class ShapeGroupsBy {
     retried_.clear();
   }
   /// Why the shape of `j` failed last; none when it has not.
-  Reason failed(const View& now, JobId j) const;
+  Reason failed(const View& now, JobId j) const { return failed(now.job(j).shape); }
+  Reason failed(ShapeId s) const;
 
  private:
   struct Entry {
@@ -156,10 +158,10 @@ template <class Key> void ShapeGroupsBy<Key>::erase(uint32_t j, ShapeId s) {
 }
 
 template <class Key> JobId ShapeGroupsBy<Key>::first() const {
-  Entry best = kNobody;
+  const Entry* best = &kNobody;
   for (const Group& g : groups_)
-    if (!g.failed) best = std::min(best, g.heads[1]);
-  return best.job;
+    if (!g.failed && g.heads[1].job != kNone && (best->job == kNone || g.heads[1] < *best)) best = &g.heads[1];
+  return best->job;
 }
 
 template <class Key> JobId ShapeGroupsBy<Key>::first_like(ShapeId s) const {
@@ -192,8 +194,8 @@ template <class Key> void ShapeGroupsBy<Key>::fail(ShapeId s, Reason why, bool g
   set_head(groups_[l.group], l.leaf, kNobody);
 }
 
-template <class Key> Reason ShapeGroupsBy<Key>::failed(const View& now, JobId j) const {
-  const Line& l = lines_[now.job(j).shape];
+template <class Key> Reason ShapeGroupsBy<Key>::failed(ShapeId s) const {
+  const Line& l = lines_[s];
   if (l.parked) return l.failed;
   return groups_[l.group].failed ? groups_[l.group].why : Reason::none;
 }

@@ -50,9 +50,9 @@ class Shares {
     std::string name;
   };
   const std::vector<Kind>& kinds() const { return kinds_; }
-  const Resources& held(uint32_t u) const { return held_[u]; }
-  void take(uint32_t u, const Resources& r) { held_[u] += r; }
-  void give(uint32_t u, const Resources& r) { held_[u] -= r; }
+  const Resources& held(uint32_t u) const { return held_[u].amounts; }
+  void take(uint32_t u, const Resources& r) { held_[u].amounts += r; }
+  void give(uint32_t u, const Resources& r) { held_[u].amounts -= r; }
   /// The kind with the largest share of `r` (the first of equal ones), as an index of kinds().
   size_t dominant(const Resources& r) const;
   /// Weighted dominant share of `r` for user `u`.
@@ -61,14 +61,17 @@ class Shares {
     const int64_t w = weights_.value[u];
     return w > 0 ? UserShare{r[k.kind] * weights_.scale, k.of * w} : UserShare{r[k.kind], -k.of};
   }
-  UserShare share(uint32_t u) const { return share(u, held_[u]); }
+  UserShare share(uint32_t u) const { return share(u, held(u)); }
   const Weights& weights() const { return weights_; }
   size_t users() const { return held_.size(); }
 
  private:
   std::vector<Kind> kinds_;
   Weights weights_;
-  std::vector<Resources> held_;
+  struct alignas(64) Held {  // a cache line
+    Resources amounts;
+  };
+  std::vector<Held> held_;
 };
 Parameter resources_parameter();
 Parameter measure_parameter();

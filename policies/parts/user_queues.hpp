@@ -79,18 +79,8 @@ template <class Form, class Share> class UserQueues : public Policy {
   void chose(const View&, Plan&, uint32_t, JobId, bool) {}  ///< a user's job was chosen; whether it fits. Before took()
   /// The key of user `u` may be another one now.
   void refresh(const View& now, uint32_t u) {
-    User& user = users_[u];
-    while (!user.jobs.empty() && !waiting_.contains(user.jobs[0])) {
-      std::pop_heap(user.jobs.begin(), user.jobs.end(), std::greater<>());
-      user.jobs.pop_back();
-    }
-    const JobId head = user.jobs.empty() ? kNone : user.jobs[0];
-    if (user.head != head) {
-      if (user.head != kNone) heads_.erase(u, user.shape);
-      if (head != kNone) user.shape = now.job(head).shape, fresh_.push_back(head);
-      user.head = head;
-    }
-    if (head != kNone) heads_.insert(now, u, user.shape, {form().key(now, u, head), head});
+    const User& user = users_[u];
+    if (user.head != kNone) heads_.insert(now, u, user.shape, {form().key(now, u, user.head), user.head});
   }
   const Resources& amounts(const View& now, JobId j) const { return amounts_[now.job(j).shape]; }
   JobId head(uint32_t u) const { return users_[u].head; }
@@ -100,32 +90,52 @@ template <class Form, class Share> class UserQueues : public Policy {
   Sharers sharers_;
 
  private:
+  struct Waits {  // with its shape, so that whose turn it is can be told without a look at its claim, which nobody has read for long
+    JobId id = kNone;
+    ShapeId shape = 0;
+    friend bool operator>(const Waits& a, const Waits& b) { return a.id > b.id; }
+  };
   struct User {
-    std::vector<JobId> jobs;  // a heap, the lowest id first; some wait no more
+    std::vector<Waits> jobs;  // a heap, the lowest id first; some wait no more
     JobId head = kNone;
     ShapeId shape = 0;        // of the head
   };
   struct Key {  // the share, then whose first job was submitted first
     Share share;
-    JobId head;
+    int64_t head;  // as wide as the share's parts: keys are copied in whole words
     static constexpr Key nobody() { return {std::numeric_limits<Share>::max(), kNone}; }
     friend constexpr bool operator==(const Key& a, const Key& b) { return a.head == b.head && a.share == b.share; }
     friend constexpr bool operator<(const Key& a, const Key& b) { return a.share == b.share ? a.head < b.head : a.share < b.share; }
   };
   Form& form() { return static_cast<Form&>(*this); }
+  void make_head(const View& now, uint32_t u, Waits next) {
+    User& user = users_[u];
+    if (user.head != kNone && (next.id == kNone || user.shape != next.shape)) heads_.erase(u, user.shape);
+    if (next.id != kNone) fresh_.push_back(next.id);
+    user.head = next.id, user.shape = next.shape;
+    refresh(now, u);
+  }
   void enter(const View& now, JobId j) {
-    const uint32_t u = sharers_.of(now.job(j));
+    const Job& job = now.job(j);
+    const uint32_t u = sharers_.of(job);
     waiting_.insert(j);
     fresh_.push_back(j);
     User& user = users_[u];
-    user.jobs.push_back(j);
-    std::push_heap(user.jobs.begin(), user.jobs.end(), std::greater<>());
-    if (user.jobs[0] != user.head) refresh(now, u);
+    user.jobs.push_back({j, job.shape});
+    if (j < newest_) std::push_heap(user.jobs.begin(), user.jobs.end(), std::greater<>());
+    else newest_ = j;  // greater than all in the heap, so that its place is the last
+    if (j < user.head) make_head(now, u, {j, job.shape});  // kNone is greater than every id
   }
   void leave(const View& now, JobId j) {
     waiting_.erase(j);
     const uint32_t u = sharers_.of(now.job(j));
-    if (users_[u].head == j) refresh(now, u);
+    User& user = users_[u];
+    if (user.head != j) return;
+    while (!user.jobs.empty() && !waiting_.contains(user.jobs[0].id)) {
+      std::pop_heap(user.jobs.begin(), user.jobs.end(), std::greater<>());
+      user.jobs.pop_back();
+    }
+    make_head(now, u, user.jobs.empty() ? Waits{} : user.jobs[0]);
   }
   /// What a job holds is fixed when it starts: nothing here resizes it.
   Resources& flexible(JobId j, size_t jobs) {
@@ -176,22 +186,23 @@ template <class Form, class Share> class UserQueues : public Policy {
       });
     for (uint32_t u; (u = heads_.first()) != kNone;) {
       const JobId j = users_[u].head;
+      const ShapeId shape = users_[u].shape;
       // A shape that fitted nowhere in the last pass can fit only where devices came back since.
-      const Reason before = heads_.failed_before(now, j);
-      const bool nowhere = before != Reason::none && known && !placer_->may_fit(now, plan, now.job(j).shape, gave_back_, {});
+      const Reason before = heads_.failed_before(shape);
+      const bool nowhere = before != Reason::none && known && !placer_->may_fit(now, plan, shape, gave_back_, {});
       if (const Pieces at = nowhere ? Pieces{} : placer_->find(now, plan, j); !at.empty()) {
         start(now, plan, j, at);
         continue;
       }
       const Reason r = nowhere ? before : placer_->why(now, plan, j);
       form().chose(now, plan, sharers_.of(now.job(j)), j, false);
-      heads_.fail(users_[u].shape, r, r == Reason::no_gpus || r == Reason::fragmented || r == Reason::type);
+      heads_.fail(shape, r, r == Reason::no_gpus || r == Reason::fragmented || r == Reason::type);
       plan.reason(j, r);
     }
     for (const JobId j : fresh_) {
       if (!waiting_.contains(j)) continue;
-      const bool first = users_[sharers_.of(now.job(j))].head == j;
-      plan.reason(j, first ? heads_.failed(now, j) : Reason::behind_head);
+      const User& user = users_[sharers_.of(now.job(j))];
+      plan.reason(j, user.head == j ? heads_.failed(user.shape) : Reason::behind_head);
     }
     heads_.end_pass();
   }
@@ -202,6 +213,7 @@ template <class Form, class Share> class UserQueues : public Policy {
   NotYet not_yet_;
   IdSet waiting_, charged_;
   std::vector<User> users_;
+  JobId newest_ = 0;                 // the greatest id that ever entered
   std::vector<Resources> amounts_;   // by shape
   std::vector<Resources> flexible_;  // by job, of shapes that are not fixed
   std::vector<JobId> fresh_;         // joined, or became first of their user, since the last pass

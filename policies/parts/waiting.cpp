@@ -6,7 +6,7 @@
 namespace muster {
 
 Waiting::Waiting(const Topology& t, const Workload& w)
-    : members_(std::max<size_t>(w.jobs.size(), 1)), class_of_(w.jobs.size()), place_(w.jobs.size()) {
+    : members_(std::max<size_t>(w.jobs.size(), 1)), rows_(w.jobs.size()) {
   std::map<std::array<int64_t, kMaxKinds>, std::vector<uint32_t>> known;  // classes by their want
   std::vector<uint32_t> class_of_shape;
   for (const Shape& s : w.shapes) {
@@ -30,8 +30,8 @@ Waiting::Waiting(const Topology& t, const Workload& w)
     classes_.push_back(std::move(c));
   }
   for (JobId j = 0; j < w.jobs.size(); j++) {
-    Class& c = classes_[class_of_[j] = class_of_shape[w.jobs[j].shape]];
-    place_[j] = uint32_t(c.jobs.size());
+    Class& c = classes_[rows_[j].of = class_of_shape[w.jobs[j].shape]];
+    rows_[j].place = uint32_t(c.jobs.size());
     c.jobs.push_back(j);
   }
   size_t width = 1;
@@ -75,10 +75,13 @@ void Waiting::arrange(std::span<uint32_t> some, size_t node) {
 }
 
 void Waiting::set(JobId j, Duration d) {
-  Class& c = classes_[class_of_[j]];
-  c.runs.set(place_[j], d);
-  const uint32_t at = c.runs.leftmost(WinnerTree::kOut - 1);
-  c.first = at == kNone ? kNone : c.jobs[at];
+  Class& c = classes_[rows_[j].of];
+  c.runs.set(rows_[j].place, d);
+  if (d != WinnerTree::kOut) c.first = std::min(c.first, j);
+  else if (c.first == j) {
+    const uint32_t at = c.runs.leftmost(WinnerTree::kOut - 1);
+    c.first = at == kNone ? kNone : c.jobs[at];
+  }
   const Duration shortest = c.runs.best();
   size_t i = c.leaf;
   if (nodes_[i].first == c.first && nodes_[i].shortest == shortest) return;

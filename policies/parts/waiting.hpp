@@ -3,6 +3,7 @@
 #include "muster/id_set.hpp"
 #include "muster/policy.hpp"
 #include "muster/winner_tree.hpp"
+#include "parts/large_pages.hpp"
 
 namespace muster {
 
@@ -15,9 +16,11 @@ class Waiting {
 
   bool contains(JobId j) const { return members_.contains(j); }
   JobId first() const { return members_.first(); }
+  /// `d`: how long it is believed to run.
   void insert(JobId j, Duration d) {
     members_.insert(j);
-    show(j, d);
+    rows_[j].believed = d;
+    show(j);
   }
   void erase(JobId j) {
     members_.erase(j);
@@ -25,7 +28,10 @@ class Waiting {
   }
   /// The job is a member still, but no answer to first_on().
   void hide(JobId j) { set(j, WinnerTree::kOut); }
-  void show(JobId j, Duration d) { set(j, std::min(d, WinnerTree::kOut - 1)); }
+  void show(JobId j) { set(j, std::min(rows_[j].believed, WinnerTree::kOut - 1)); }
+  /// What it was inserted with last, whether it is a member still or not.
+  Duration& believed(JobId j) { return rows_[j].believed; }
+  Duration believed(JobId j) const { return rows_[j].believed; }
 
   /// First job, not hidden, of all classes that `free` of node `n` holds, that runs at most `d`; kNone when there is none.
   JobId first_on(const Cluster& cluster, NodeId n, const Resources& free, Duration d) const {
@@ -33,7 +39,7 @@ class Waiting {
     if (!nodes_.empty()) search(1, cluster, n, free, std::min(d, WinnerTree::kOut - 1), best);
     return best;
   }
-  uint32_t class_of(JobId j) const { return class_of_[j]; }
+  uint32_t class_of(JobId j) const { return rows_[j].of; }
   size_t classes() const { return classes_.size(); }
   /// What a job of class `c` wants of its node: milli-GPUs of whole GPUs, and kinds that some node limits.
   const Resources& want(uint32_t c) const { return classes_[c].want; }
@@ -48,6 +54,10 @@ class Waiting {
   Duration shortest(uint32_t c) const { return classes_[c].runs.best(); }
 
  private:
+  struct Row {             // of a job
+    uint32_t of, place;    // its class, and where it stands there
+    Duration believed = 0;
+  };
   struct Class {
     Resources want;
     std::vector<TaskGroup> kinds;  // wishes for a kind of node, and nothing else
@@ -66,7 +76,7 @@ class Waiting {
   void search(size_t node, const Cluster& cluster, NodeId n, const Resources& free, Duration d, JobId& best) const;
 
   IdSet members_;
-  std::vector<uint32_t> class_of_, place_;  // by job
+  std::vector<Row, OnLargePages<Row>> rows_;  // by job
   std::vector<Class> classes_;
   std::vector<uint32_t> leaves_;  // classes, from left to right
   std::vector<Node> nodes_;       // children of i: 2i and 2i + 1

@@ -12,7 +12,7 @@ uint8_t slices(const Piece& p) { return uint8_t(((1u << p.size()) - 1) << p.firs
 }  // namespace
 
 Cluster::Cluster(const Topology& t)
-    : topology_(t), cordoned_(t.nodes()), holder_(t.gpus(), kNone), free_gpus_(t.gpus()), installed_(t.gpus()), stale_(t.nodes()) {
+    : topology_(t), flags_(t.nodes()), holder_(t.gpus(), kNone), free_gpus_(t.gpus()), installed_(t.gpus()), stale_(t.nodes()) {
   word_first_.reserve(t.nodes() + 1);
   word_first_.push_back(0);
   for (NodeId n = 0; n < t.nodes(); n++) word_first_.push_back(word_first_.back() + (t.gpus_of(n) + 63) / 64);
@@ -21,7 +21,7 @@ Cluster::Cluster(const Topology& t)
     extra += t.gpus_of(n) == 0;
     word_first_[n + 1] += extra;
   }
-  words_.resize(word_first_.back());
+  taken_.resize(word_first_.back()), rare_.resize(word_first_.back());
   bool others = t.resource_names().size() > 3;
   for (size_t k = kCpu; k <= kMem; k++) others |= t.limits(k);
   if (others) {
@@ -34,7 +34,13 @@ Cluster::Cluster(const Topology& t)
 template <class F>
 void Cluster::edit(NodeId n, unsigned w, F f) {
   const uint64_t free_before = free(n, w), drains_before = free_before & draining(n, w);
-  f(at(n, w));
+  Word x = at(n, w);
+  f(x);
+  const size_t i = word_first_[n] + w;
+  taken_[i] = x.taken, rare_[i] = x;
+  flags_[n] &= uint8_t(~kRare);
+  for (size_t k = word_first_[n]; k < word_first_[n + 1]; k++)
+    if (rare_[k].draining | rare_[k].share_draining | rare_[k].bad) flags_[n] |= kRare;
   const uint64_t free_after = free(n, w);
   free_gpus_ += std::popcount(free_after) - std::popcount(free_before);
   free_draining_ += std::popcount(free_after & draining(n, w)) - std::popcount(drains_before);
@@ -45,9 +51,9 @@ int32_t Cluster::slice_left(NodeId n, unsigned gpu) const {
   const unsigned w = gpu / 64;
   const uint64_t bit = uint64_t{1} << (gpu & 63);
   if (free_now(n, w) & bit) return kMilli;
-  if (!(sliced(n, w) & bit) || (at(n, w).draining & bit)) return 0;
+  if (!(sliced(n, w) & bit) || (rare(n, w).draining & bit)) return 0;
   const SharedGpu& x = shares_[slot_[topology_.first_gpu(n) + gpu]];
-  if (!x.clients && (at(n, w).taken & bit)) return 0;                         // somebody is to have it whole once the slices are gone
+  if (!x.clients && (taken(n, w) & bit)) return 0;                         // somebody is to have it whole once the slices are gone
   if ((x.draining || x.clients_draining) && x.drains != Share::slice) return 0;  // shares of another kind leave it first
   return std::max(0, int32_t(kMilli) - x.size - x.size_draining);
 }
@@ -89,9 +95,9 @@ Cluster::Others Cluster::empty_node(NodeId n) const {
 
 void Cluster::copy(NodeId n, const Cluster& from, bool held) {
   const GpuId first = topology_.first_gpu(n), end = first + topology_.gpus_of(n);
-  if (cordoned_[n] != from.cordoned_[n]) {
+  if ((flags_[n] ^ from.flags_[n]) & kUnusable) {
     set_removed(n, from.removed(n));
-    set_flags(n, from.cordoned_[n]);
+    set_flags(n, from.flags_[n]);
   }
   for (unsigned w = 0; w < words(n); w++)
     edit(n, w, [&](Word& x) {
@@ -99,7 +105,7 @@ void Cluster::copy(NodeId n, const Cluster& from, bool held) {
       if (!held) x.taken = x.draining = x.share_draining = 0;
     });
   for (GpuId g = first; g < end; g++) holder_[g] = held ? from.holder_[g] : kNone;
-  if (!from.sliced_.empty() && sliced_.empty()) sliced_.resize(words_.size());
+  if (!from.sliced_.empty() && sliced_.empty()) sliced_.resize(taken_.size());
   for (unsigned w = 0; !sliced_.empty() && w < words(n); w++)
     sliced_[word_first_[n] + w] = held && !from.sliced_.empty() ? from.sliced_[word_first_[n] + w] : 0;
   if (!others_.empty()) others_[n] = held ? from.others_[n] : empty_node(n);
@@ -138,13 +144,13 @@ void Cluster::take(JobId j, const Shape& s, const Piece& p, bool stays) {
     take_share(j, p);
   } else if (p.what) {
     if (p.word >= words(p.node) || (p.what & ~all(p.node, p.word))) throw Conflict{p.node, p.word * 64u + unsigned(std::bit_width(p.what)) - 1, kNone, "no such GPU"};
-    const Word& w = at(p.node, p.word);
-    if (const uint64_t twice = p.what & w.taken) {
+    if (const uint64_t twice = p.what & taken(p.node, p.word)) {
       const unsigned gpu = p.word * 64u + unsigned(std::countr_zero(twice));
       throw Conflict{p.node, gpu, holder_[topology_.first_gpu(p.node) + gpu], "held"};
     }
-    if (const uint64_t broken = p.what & w.bad) throw Conflict{p.node, p.word * 64u + unsigned(std::countr_zero(broken)), kNone, "bad device"};
-    edit(p.node, p.word, [&](Word& x) { x.taken |= p.what; });
+    if (const uint64_t broken = p.what & bad(p.node, p.word)) throw Conflict{p.node, p.word * 64u + unsigned(std::countr_zero(broken)), kNone, "bad device"};
+    if (plain(p.node)) taken_[word_first_[p.node] + p.word] |= p.what, free_gpus_ -= std::popcount(p.what), touch(p.node);
+    else edit(p.node, p.word, [&](Word& x) { x.taken |= p.what; });
     const GpuId base = topology_.first_gpu(p.node) + p.word * 64u;
     for (uint64_t m = p.what; m; m &= m - 1) holder_[base + unsigned(std::countr_zero(m))] = j;
   }
@@ -160,7 +166,8 @@ void Cluster::give(JobId j, const Shape& s, const Piece& p) {
   if (p.share != Share::whole) {
     give_share(j, p);
   } else if (p.what) {
-    edit(p.node, p.word, [&](Word& x) { x.taken &= ~p.what; });
+    if (plain(p.node)) taken_[word_first_[p.node] + p.word] &= ~p.what, free_gpus_ += std::popcount(p.what), touch(p.node);
+    else edit(p.node, p.word, [&](Word& x) { x.taken &= ~p.what; });
     const GpuId base = topology_.first_gpu(p.node) + p.word * 64u;
     for (uint64_t m = p.what; m; m &= m - 1) holder_[base + unsigned(std::countr_zero(m))] = kNone;
   }
@@ -196,7 +203,7 @@ bool Cluster::waits(const Shape& s, const Piece& p) const {
   if (p.share == Share::whole) {
     if (p.what & draining(p.node, p.word)) return true;
   } else {
-    if (at(p.node, p.word).draining & p.mask()) return true;
+    if (rare(p.node, p.word).draining & p.mask()) return true;
     const SharedGpu& x = *shared(gpu_of(p));
     if ((x.draining || x.clients_draining) && x.drains != p.share) return true;
     const int64_t memory = topology_.kind(p.node).gpu_mem_mib ? topology_.kind(p.node).gpu_mem_mib : kSharedMemory;
@@ -227,7 +234,7 @@ void Cluster::set_flags(NodeId n, uint8_t flags) {
     }
   };
   count(-1);
-  cordoned_[n] = flags;
+  flags_[n] = uint8_t((flags & kUnusable) | (flags_[n] & kRare));
   count(1);
   touch(n);
 }
@@ -263,8 +270,8 @@ void Cluster::take_share(JobId j, const Piece& p) {
   SharedGpu& x = shares_[slot(gpu_of(p))];
   const bool idle = !x.used && !x.clients && !x.geometry;
   const auto refuse = [&](const char* why, JobId other = kNone) { throw Conflict{p.node, p.gpu(), other, why}; };
-  if (at(p.node, p.word).bad & p.mask()) refuse("bad device");
-  if (idle && (at(p.node, p.word).taken & p.mask())) refuse("held", holder_[gpu_of(p)]);
+  if (bad(p.node, p.word) & p.mask()) refuse("bad device");
+  if (idle && (taken(p.node, p.word) & p.mask())) refuse("held", holder_[gpu_of(p)]);
   if (!idle && x.share != p.share) refuse("another kind of sharing on one GPU");
   if (p.share == Share::mig) {
     // Start positions of the A100 family: 1 slice anywhere below 7, 2 on even, 4 on 0 and 4, 8 on 0.
@@ -306,7 +313,7 @@ void Cluster::settle_share(const Piece& p, SharedGpu& x) {
     drains ? w.share_draining |= bit : w.share_draining &= ~bit;
   });
   const bool slices = x.clients ? x.share == Share::slice : x.clients_draining && x.drains == Share::slice;
-  if (sliced_.empty() && slices) sliced_.resize(words_.size());
+  if (sliced_.empty() && slices) sliced_.resize(taken_.size());
   if (sliced_.empty()) return;
   uint64_t& word = sliced_[word_first_[p.node] + p.word];
   slices ? word |= bit : word &= ~bit;
