@@ -109,7 +109,7 @@ std::string summary(const Report& r, const Header& h, std::string_view trace, st
   std::string parameters;
   for (const auto& [name, v] : h.parameters)
     if (!v.empty())  // a table that would fill the screen is in the report
-      parameters += fmt::format("{}{} {}", parameters.empty() ? "" : ", ", name, v.size() > 60 && v[0] == '{' ? "{...}" : v);
+      parameters += fmt::format("{}{} {}", parameters.empty() ? "" : ", ", name, v.size() > 60 && (v[0] == '{' || v[0] == '[') ? v[0] == '{' ? "{...}" : "[...]" : v);
   line(out, "policy", {fmt::format("{:<{}}", cut(h.policy, names), names), parameters});
 
   for (const auto& [role, name] : h.inputs)
